@@ -1,0 +1,220 @@
+package cluster
+
+import "time"
+
+// Node is a worker as it registers itself.
+type Node struct {
+	Name, Address string
+	Class         string
+	Capacity      Resources
+	Slots         int   // concurrent tasks
+	Incarnation   int64 // larger after every restart
+	Draining      bool  // takes no new placements
+}
+
+// SchedulerRef names one incarnation of a scheduler replica and where it listens.
+type SchedulerRef struct {
+	Name, Address string
+	Incarnation   int64
+}
+
+// RefusalCode says why one task was not accepted.
+type RefusalCode uint8
+
+const (
+	NoFeasibleNode RefusalCode = iota + 1
+	UnknownType
+	UnknownMode
+	DuplicateTask
+	InvalidTask
+	NeverFits
+	NodeDraining
+	Unsupported
+	NotHeld
+)
+
+var refusalNames = [...]string{"", "no feasible node", "unknown task type", "unknown mode", "duplicate task",
+	"invalid task", "never fits", "node draining", "unsupported", "not held"}
+
+func (c RefusalCode) String() string {
+	if int(c) < len(refusalNames) {
+		return refusalNames[c]
+	}
+	return "unknown refusal"
+}
+
+// Refusal declines one task, with the reason for people in Message.
+type Refusal struct {
+	TaskID  string
+	Code    RefusalCode
+	Message string
+	Number  int64 // enqueue only: the refused placement's number
+}
+
+func (r Refusal) Error() string { return r.Code.String() + ": " + r.Message }
+
+// Assignment is one placement on its way to a worker.
+type Assignment struct {
+	Number     int64 // in the scheduler's stream to this worker: 1, 2, 3 ...
+	TaskID     string
+	Type, Mode string
+	Shape      Shape
+	TimeScale  float64
+}
+
+// Enqueue carries placements to a worker. Placed is the scheduler's cumulative vector P at Number,
+// so the worker's R equals it by construction; a message without assignments heals the stream after
+// the scheduler gave placements up (spec 1.4: they count as received and ended).
+type Enqueue struct {
+	Scheduler       SchedulerRef
+	NodeIncarnation int64
+	Number          int64
+	Placed          Load
+	Assignments     []Assignment
+}
+
+// EnqueueReply names the refused placements; all others are held by the worker.
+type EnqueueReply struct {
+	Refused []Refusal
+	Report  *Report
+}
+
+// AttachReply tells a scheduler which worker process answers and how much of its stream arrived.
+type AttachReply struct {
+	Incarnation int64
+	Number      int64
+	Report      Report
+}
+
+// ProbeReply is a worker's answer to a probe.
+type ProbeReply struct {
+	Tasks   int64         // N
+	Latency time.Duration // median of recent task latencies at or near this N; < 0: none known
+	Pending int64         // D, milliseconds
+	Report  *Report
+}
+
+// Completion is one ended task as its worker saw it.
+type Completion struct {
+	TaskID     string
+	Number     int64
+	Outcome    Outcome
+	ExitCode   int
+	Reason     string
+	Wait, Run  time.Duration
+	CPU        time.Duration
+	PeakMemory int64 // MiB
+}
+
+// CompletionNotice carries completions to the scheduler that placed the tasks.
+type CompletionNotice struct {
+	Node                 string
+	NodeIncarnation      int64
+	SchedulerIncarnation int64
+	Completions          []Completion
+	Report               *Report
+}
+
+// Placed is a scheduler's cumulative vector P for one worker (spec 1.4).
+type Placed struct {
+	Node            string
+	NodeIncarnation int64
+	Number          int64
+	Placed          Load
+}
+
+// Delta is a scheduler's flush: P of every worker touched since the last acknowledged flush.
+type Delta struct {
+	Scheduler   string
+	Incarnation int64
+	Decisions   int64 // cumulative
+	Placed      []Placed
+}
+
+// Received is a worker's cumulative vector R from one scheduler (spec 1.4).
+type Received struct {
+	Scheduler   string
+	Incarnation int64
+	Number      int64
+	Received    Load
+}
+
+// Report is a worker's state. Sequence orders the reports of one incarnation.
+type Report struct {
+	Node          string
+	Incarnation   int64
+	Sequence      int64
+	Load          Load
+	RunningDemand Resources
+	Running       int
+	Queued        int
+	Draining      bool
+	Received      []Received
+	Blocked       time.Duration // cumulative head-of-line blocking
+}
+
+// Roster is the list of registered nodes; snapshots index into it.
+type Roster struct {
+	Version int64
+	Nodes   []Node
+}
+
+// Snapshot is what the data service pushes: the aggregate of every node that changed since
+// BaseVersion (0: of all). Row j describes roster node Node[j].
+type Snapshot struct {
+	Incarnation         int64
+	Version             int64
+	BaseVersion         int64
+	RosterVersion       int64
+	Roster              *Roster // when the receiver does not have RosterVersion yet
+	Decisions           int64
+	ReceiverIncarnation int64
+	Node                []int32
+	Load                []Load
+	ReportSequence      []int64
+	OwnNumber           []int64 // the receiver's last placement number that the row includes
+}
+
+// NodeStatus is one node as the data service or a scheduler sees it.
+type NodeStatus struct {
+	Node   Node
+	Load   Load
+	Report *Report
+	Heard  time.Duration // ago
+}
+
+// ClusterStatus answers a cluster query.
+type ClusterStatus struct {
+	Version    int64
+	Decisions  int64
+	Nodes      []NodeStatus
+	Schedulers []SchedulerRef
+}
+
+// SubmitRequest carries tasks from a client; CollectRequest fetches their records. After
+// acknowledges everything up to a cursor.
+type SubmitRequest struct {
+	Client string
+	Tasks  []TaskSpec
+}
+
+// CollectRequest asks for the records of a client's ended tasks; it waits up to Wait for the first.
+type CollectRequest struct {
+	Client string
+	After  int64
+	Max    int
+	Wait   time.Duration
+}
+
+// CollectReply holds records in the order in which they ended.
+type CollectReply struct {
+	Cursor      int64
+	Records     []TaskRecord
+	Incarnation int64
+}
+
+// TaskQuery asks for one task (ID set) or for up to Max tasks.
+type TaskQuery struct {
+	ID  string
+	Max int
+}

@@ -1,0 +1,148 @@
+package cluster
+
+import "time"
+
+// MaxDuration bounds an estimated duration on arrival: a year, in milliseconds.
+const MaxDuration = int64(365 * 24 * time.Hour / time.Millisecond)
+
+// MaxTimeScale bounds how many trace seconds an emulated task may pass in one.
+const MaxTimeScale = 1e6
+
+// ClassID is a dense index of node classes, private to one process.
+type ClassID int32
+
+// Shape is what one task needs on one node class.
+type Shape struct {
+	Demand   Resources
+	Duration int64 // estimate, milliseconds
+}
+
+// TaskSpec is a task as its submitter describes it. Nil fields are left to the type's profile.
+type TaskSpec struct {
+	ID         string
+	Type, Mode string
+	Demand     *Resources
+	Duration   *int64 // milliseconds
+	AtMostOnce bool
+	TimeScale  float64 // >= 1; 1 is real time
+}
+
+// Task is a task as a scheduler places it: its shape on every node class resolved.
+type Task struct {
+	ID         string
+	Seed       uint64 // hash of ID: every draw for this task comes from (run seed, Seed)
+	Type, Mode string
+	Uniform    Shape // the task's own figures, where no profile speaks
+	HasUniform bool
+	PerClass   []Offer // by ClassID: the profile of its type and mode; shared, never written
+	AtMostOnce bool
+	TimeScale  float64
+	Attempt    int     // 0 for the first placement
+	Tried      []int32 // nodes that refused or lost it: no longer candidates
+}
+
+// Offer is a profile's entry for one node class; Known is false where the profile has none.
+type Offer struct {
+	Shape Shape
+	Known bool
+}
+
+// ShapeOn returns what t needs on a node of class c: the profile's figures where it has them, else
+// the task's own. It is false when neither exists, so the class cannot run the task.
+func (t *Task) ShapeOn(c ClassID) (Shape, bool) {
+	if int(c) < len(t.PerClass) && t.PerClass[c].Known {
+		return t.PerClass[c].Shape, true
+	}
+	return t.Uniform, t.HasUniform
+}
+
+// HashID hashes a task id (FNV-1a, 64 bits) without allocating.
+func HashID(id string) uint64 {
+	h := uint64(14695981039346656037)
+	for i := 0; i < len(id); i++ {
+		h = (h ^ uint64(id[i])) * 1099511628211
+	}
+	return h
+}
+
+// Outcome is a task's terminal state (spec 1.8).
+type Outcome uint8
+
+const (
+	NoOutcome Outcome = iota
+	Finished
+	Failed
+	TimedOut
+	Cancelled
+	Lost
+)
+
+var outcomeNames = [...]string{"", "finished", "failed", "timed-out", "cancelled", "lost"}
+
+func (o Outcome) String() string {
+	if int(o) < len(outcomeNames) {
+		return outcomeNames[o]
+	}
+	return "unknown"
+}
+
+// ParseOutcome is the inverse of String.
+func ParseOutcome(s string) (Outcome, bool) {
+	for i, n := range outcomeNames {
+		if n == s && i > 0 {
+			return Outcome(i), true
+		}
+	}
+	return NoOutcome, false
+}
+
+// Phase is where a live task stands.
+type Phase uint8
+
+const (
+	Placing  Phase = iota + 1 // no node yet: waiting for probes or for a feasible node
+	Sent                      // on its way to a worker
+	Accepted                  // acknowledged by a worker
+	Queued                    // at a worker, behind the head of the line
+	Running
+	Ended
+)
+
+var phaseNames = [...]string{"", "placing", "sent", "accepted", "queued", "running", "ended"}
+
+func (p Phase) String() string {
+	if int(p) < len(phaseNames) {
+		return phaseNames[p]
+	}
+	return "unknown"
+}
+
+// TaskStatus answers a task query. Record is set when Phase is Ended.
+type TaskStatus struct {
+	ID, Type, Mode  string
+	Phase           Phase
+	Node, Scheduler string
+	Record          *TaskRecord
+}
+
+// TaskRecord is the full account of an ended task. Every interval is exact on the one clock that
+// measured it (spec 1.7).
+type TaskRecord struct {
+	ID, Type, Mode    string
+	Scheduler, Worker string
+	Class             string
+	Demand            Resources
+	Estimate          int64         // milliseconds
+	Received          time.Duration // scheduler receives, since the Unix epoch on the wire, since start inside a replica
+	Scheduling        time.Duration // received -> worker acknowledged
+	Wait              time.Duration // enqueued -> started
+	Run               time.Duration // started -> finished
+	Makespan          time.Duration // received -> completion known at the scheduler
+	Attempts          int
+	Outcome           Outcome
+	ExitCode          int
+	Reason            string
+	CPU               time.Duration
+	PeakMemory        int64 // MiB
+	ViewDecisions     int64 // cluster-wide decisions that the deciding view included
+}

@@ -1,0 +1,358 @@
+// The wire contract between Dodoor's services.
+//
+// Rules of this file
+//  * Every amount is an integer in a small unit (millicores, MiB, thousandths of an extra
+//    resource, milliseconds, microseconds), so that what is added and removed cancels exactly.
+//  * No defaults: they vanish in Go struct literals. internal/rpc validates every field on arrival.
+//  * Fields are never renumbered or reused; new fields are optional.
+//  * No name ends in Result or Args or starts with New: the Go generator mangles them.
+
+namespace go dodoor
+
+// ---------------------------------------------------------------- errors
+
+enum ErrorCode {
+  INVALID = 1,        // a field is missing, negative, too large or contradicts another
+  DRAINING = 2,       // the service is shutting down or drained; try another one
+  OVERLOADED = 3,     // a bound on waiting work is reached; try later or elsewhere
+  UNKNOWN_NODE = 4,   // not registered here (any more): register, then repeat
+  UNKNOWN_SCHEDULER = 5,
+  UNKNOWN_TASK = 6,
+  DUPLICATE_NODE = 7, // another live process holds this name
+  DUPLICATE_SCHEDULER = 8,
+  STALE = 9,          // an older incarnation speaks
+  GAP = 10,           // a snapshot builds on one that this scheduler does not have: send a whole one
+}
+
+exception ServiceError {
+  1: ErrorCode code,
+  2: string message,
+}
+
+enum RefusalCode {
+  NO_FEASIBLE_NODE = 1, // names the dimension and the largest capacity
+  UNKNOWN_TYPE = 2,
+  UNKNOWN_MODE = 3,
+  DUPLICATE_TASK = 4,
+  INVALID_TASK = 5,
+  NEVER_FITS = 6,       // worker: the demand exceeds this node's capacity
+  NODE_DRAINING = 7,
+  UNSUPPORTED = 8,      // worker: executor cannot run it (for example a time scale with stress-ng)
+  NOT_HELD = 9,         // worker: a repeated placement that it no longer knows
+}
+
+// ---------------------------------------------------------------- vocabulary
+
+struct Amounts {
+  1: optional i64 millicores,
+  2: optional i64 memory_mib,
+  3: optional i64 disk_mib,
+  4: optional map<string, i64> extra, // thousandths, by name
+}
+
+// L, N, D and W of spec 1.3: the sums over uncompleted tasks.
+struct Load {
+  1: optional Amounts demand,
+  2: optional i64 tasks,
+  3: optional i64 duration_ms,
+  4: optional i64 work,               // sum of millicores x milliseconds
+}
+
+enum Outcome {
+  FINISHED = 1,
+  FAILED = 2,
+  TIMED_OUT = 3,
+  CANCELLED = 4,
+  LOST = 5,
+}
+
+struct Node {
+  1: optional string name,
+  2: optional string address,         // host:port of its worker service
+  3: optional string node_class,
+  4: optional Amounts capacity,
+  5: optional i32 slots,
+  6: optional i64 incarnation,        // larger after every restart
+  7: optional bool draining,
+}
+
+struct SchedulerRef {
+  1: optional string name,
+  2: optional string address,
+  3: optional i64 incarnation,
+}
+
+// ---------------------------------------------------------------- submission and results
+
+struct TaskSpec {
+  1: optional string id,
+  2: optional string task_type,
+  3: optional string mode,
+  4: optional Amounts demand,         // absent: the type's profile decides
+  5: optional i64 duration_ms,        // estimate; absent: the type's profile decides
+  6: optional bool at_most_once,      // true: never run again after a failure of a machine
+  7: optional double time_scale,      // emulation: this many trace seconds pass in one
+}
+
+struct SubmitRequest {
+  1: optional string client,          // results are collected under this name
+  2: optional list<TaskSpec> tasks,
+}
+
+struct Refusal {
+  1: optional string task_id,
+  2: optional RefusalCode code,
+  3: optional string message,
+  4: optional i64 number,             // enqueue: the refused placement's number
+}
+
+// Tasks that are not named in `refused` are accepted and will reach one terminal state.
+struct SubmitReply {
+  1: optional list<Refusal> refused,
+}
+
+struct TaskRecord {
+  1: optional string id,
+  2: optional string task_type,
+  3: optional string mode,
+  4: optional string scheduler,
+  5: optional string worker,
+  6: optional string node_class,
+  7: optional Amounts demand,
+  8: optional i64 estimate_ms,
+  9: optional i64 received_unix_us,
+ 10: optional i64 scheduling_us,      // received -> worker acknowledged
+ 11: optional i64 wait_us,            // enqueued -> started, on the worker's clock
+ 12: optional i64 run_us,             // started -> finished, on the worker's clock
+ 13: optional i64 makespan_us,        // received -> completion known
+ 14: optional i32 attempts,
+ 15: optional Outcome outcome,
+ 16: optional i32 exit_code,
+ 17: optional string reason,
+ 18: optional i64 cpu_ms,
+ 19: optional i64 peak_memory_mib,
+ 20: optional i64 view_decisions,     // decisions that the deciding view included
+}
+
+struct CollectRequest {
+  1: optional string client,
+  2: optional i64 after,              // cursor: everything up to it is acknowledged and may be dropped
+  3: optional i32 max,
+  4: optional i32 wait_ms,            // long poll
+}
+
+struct CollectReply {
+  1: optional i64 cursor,             // pass as `after` next time
+  2: optional list<TaskRecord> records,
+  3: optional i64 incarnation,        // of the scheduler: a change means that it forgot
+}
+
+enum Phase {
+  PLACING = 1,
+  SENT = 2,
+  ACCEPTED = 3,
+  QUEUED = 4,
+  RUNNING = 5,
+  ENDED = 6,
+}
+
+struct TaskStatus {
+  1: optional string id,
+  2: optional Phase phase,
+  3: optional string node,
+  4: optional TaskRecord record,      // when ENDED
+  5: optional string task_type,
+  6: optional string mode,
+  7: optional string scheduler,
+}
+
+struct TaskQuery {
+  1: optional string id,              // absent: all that the service holds, up to max
+  2: optional i32 max,
+}
+
+// ---------------------------------------------------------------- placement
+
+struct Assignment {
+  1: optional i64 number,             // of this scheduler's stream to this worker: 1, 2, 3 ...
+  2: optional string task_id,
+  3: optional string task_type,
+  4: optional string mode,
+  5: optional Amounts demand,
+  6: optional i64 duration_ms,
+  7: optional double time_scale,
+}
+
+struct AttachReply {
+  1: optional i64 incarnation,        // of the worker
+  2: optional i64 number,             // last number received from this scheduler incarnation
+  3: optional Report report,
+}
+
+struct EnqueueRequest {
+  1: optional SchedulerRef scheduler,
+  2: optional i64 node_incarnation,
+  3: optional i64 number,             // last number that this message accounts for
+  4: optional Load placed,            // cumulative, at `number`
+  5: optional list<Assignment> assignments,
+}
+
+struct EnqueueReply {
+  1: optional list<Refusal> refused,
+  2: optional Report report,          // rider; always present when something was refused
+}
+
+struct ProbeRequest {
+  1: optional string task_id,
+  2: optional Amounts demand,
+}
+
+struct ProbeReply {
+  1: optional i64 tasks,              // N, queued included
+  2: optional i64 latency_us,         // median of recent task latencies at or near this N; absent: none yet
+  3: optional i64 pending_ms,         // D
+  4: optional Report report,
+}
+
+struct Completion {
+  1: optional string task_id,
+  2: optional i64 number,
+  3: optional Outcome outcome,
+  4: optional i32 exit_code,
+  5: optional string reason,
+  6: optional i64 wait_us,
+  7: optional i64 run_us,
+  8: optional i64 cpu_ms,
+  9: optional i64 peak_memory_mib,
+}
+
+struct CompletionNotice {
+  1: optional string node,
+  2: optional i64 node_incarnation,
+  3: optional i64 scheduler_incarnation,
+  4: optional list<Completion> completions,
+  5: optional Report report,          // rider
+}
+
+// ---------------------------------------------------------------- aggregation
+
+struct Placed {
+  1: optional string node,
+  2: optional i64 node_incarnation,
+  3: optional i64 number,
+  4: optional Load placed,            // cumulative vector P at `number`
+}
+
+struct Delta {
+  1: optional string scheduler,
+  2: optional i64 incarnation,
+  3: optional i64 decisions,          // cumulative
+  4: optional list<Placed> placed,    // the workers touched since the last flush that was acknowledged
+}
+
+struct FlushReply {
+  1: optional i64 incarnation,        // of the data service: a change asks for a whole flush
+}
+
+struct Received {
+  1: optional string scheduler,
+  2: optional i64 incarnation,
+  3: optional i64 number,
+  4: optional Load received,          // cumulative vector R at `number`
+}
+
+struct Report {
+  1: optional string node,
+  2: optional i64 incarnation,
+  3: optional i64 sequence,
+  4: optional Load load,
+  5: optional Amounts running_demand,
+  6: optional i32 running,
+  7: optional i32 queued,
+  8: optional bool draining,
+  9: optional list<Received> received,
+ 10: optional i64 blocked_ms,         // cumulative head-of-line blocking
+}
+
+struct Roster {
+  1: optional i64 version,
+  2: optional list<Node> nodes,
+}
+
+// A struct of arrays against the roster: row j describes roster node `node[j]`.
+struct Snapshot {
+  1: optional i64 incarnation,        // of the data service
+  2: optional i64 version,
+  3: optional i64 base_version,       // 0: whole
+  4: optional i64 roster_version,
+  5: optional Roster roster,          // when the receiver does not have this version yet
+  6: optional i64 decisions,          // cluster-wide decisions included
+  7: optional i64 receiver_incarnation,
+  8: optional list<i32> node,
+  9: optional list<i64> millicores,
+ 10: optional list<i64> memory_mib,
+ 11: optional list<i64> disk_mib,
+ 12: optional map<string, list<i64>> extra,
+ 13: optional list<i64> tasks,
+ 14: optional list<i64> duration_ms,
+ 15: optional list<i64> work,
+ 16: optional list<i64> report_sequence,
+ 17: optional list<i64> own_number,   // the receiver's last placement number that the row includes
+}
+
+struct NodeStatus {
+  1: optional Node node,
+  2: optional Load load,              // aggregate
+  3: optional Report report,          // newest
+  4: optional i64 heard_ms_ago,
+}
+
+struct ClusterStatus {
+  1: optional i64 version,
+  2: optional i64 decisions,
+  3: optional list<NodeStatus> nodes,
+  4: optional list<SchedulerRef> schedulers,
+}
+
+// ---------------------------------------------------------------- services
+
+service SchedulerService {
+  SubmitReply submit(1: SubmitRequest request) throws (1: ServiceError e),
+  CollectReply collect(1: CollectRequest request) throws (1: ServiceError e),
+  bool cancel(1: string task_id) throws (1: ServiceError e),
+  list<TaskStatus> tasks(1: TaskQuery query) throws (1: ServiceError e),
+  void complete(1: CompletionNotice notice) throws (1: ServiceError e),
+  void push(1: Snapshot snapshot) throws (1: ServiceError e),
+  // What this replica believes about every node: snapshot plus, when it corrects itself, own placements.
+  ClusterStatus view() throws (1: ServiceError e),
+  // Sends the delta now, whatever the batch holds.
+  void settle() throws (1: ServiceError e),
+  map<string, i64> counters() throws (1: ServiceError e),
+}
+
+service WorkerService {
+  AttachReply attach(1: SchedulerRef scheduler) throws (1: ServiceError e),
+  EnqueueReply enqueue(1: EnqueueRequest request) throws (1: ServiceError e),
+  ProbeReply probe(1: ProbeRequest request) throws (1: ServiceError e),
+  bool cancel(1: string task_id) throws (1: ServiceError e),
+  // Refuses new placements (true) or takes them again (false); what it holds goes on.
+  void drain(1: bool draining) throws (1: ServiceError e),
+  list<TaskStatus> tasks(1: TaskQuery query) throws (1: ServiceError e),
+  Report state() throws (1: ServiceError e),
+  map<string, i64> counters() throws (1: ServiceError e),
+}
+
+service DataService {
+  // Returns the data service's incarnation.
+  i64 registerNode(1: Node node) throws (1: ServiceError e),
+  void unregisterNode(1: string name, 2: i64 incarnation) throws (1: ServiceError e),
+  // Returns a whole snapshot for the newcomer.
+  Snapshot registerScheduler(1: SchedulerRef scheduler) throws (1: ServiceError e),
+  void unregisterScheduler(1: string name, 2: i64 incarnation) throws (1: ServiceError e),
+  FlushReply flush(1: Delta delta) throws (1: ServiceError e),
+  void report(1: Report report) throws (1: ServiceError e),
+  ClusterStatus status() throws (1: ServiceError e),
+  // Pushes to every scheduler now, whatever the batch holds.
+  void settle() throws (1: ServiceError e),
+  map<string, i64> counters() throws (1: ServiceError e),
+}
