@@ -1,0 +1,156 @@
+// Package conf is the configuration of every Dodoor service: one Config, its defaults in one
+// constructor, strict decoding from TOML, validation that reports everything wrong at once, and
+// the profiles that ship with the binary. docs/configuration.md explains every key.
+package conf
+
+import "time"
+
+// Config is everything that can be set. A service reads the sections that concern it, so one file
+// describes a whole cluster.
+type Config struct {
+	Seed      uint64     `toml:"seed"` // of every random draw, together with the task's id
+	Scheduler Scheduler  `toml:"scheduler"`
+	Datastore Datastore  `toml:"datastore"`
+	Worker    Worker     `toml:"worker"`
+	RPC       RPC        `toml:"rpc"`
+	Score     Score      `toml:"score"`
+	Generator Generator  `toml:"generator"`
+	HTTP      HTTP       `toml:"http"`
+	Log       Log        `toml:"log"`
+	Classes   []Class    `toml:"class"`
+	Types     []TaskType `toml:"task_type"`
+}
+
+// Scheduler configures one scheduler replica.
+type Scheduler struct {
+	Listen         string   `toml:"listen"`
+	Name           string   `toml:"name"`
+	Replicas       int      `toml:"replicas"` // S, when one process runs the whole cluster
+	Policy         string   `toml:"policy"`
+	BDelta         int      `toml:"b_delta"`         // placements per delta flush (Sec. 3.1)
+	SelfCorrection bool     `toml:"self_correction"` // view = snapshot + own newer placements
+	MaxRPCs        int      `toml:"max_rpcs"`        // handled at the same time
+	MaxStaleness   Duration `toml:"max_staleness"`   // flush at least this often; 0: batches alone
+	MaxAttempts    int      `toml:"max_attempts"`    // placements of one task before it fails
+	ReplaceTimeout Duration `toml:"replace_timeout"` // wait for a feasible node after one was lost
+	RetainResults  int      `toml:"retain_results"`  // ended tasks kept for their submitter
+	RetainFor      Duration `toml:"retain_for"`
+	MaxPending     int      `toml:"max_pending"` // accepted tasks that have not ended
+	NodeGrace      Duration `toml:"node_grace"`  // a broken connection may heal this long
+	DrainTimeout   Duration `toml:"drain_timeout"`
+}
+
+// Datastore configures the data service.
+type Datastore struct {
+	Listen       string   `toml:"listen"`
+	Address      string   `toml:"address"`       // what others dial; empty: Listen
+	B            int      `toml:"b"`             // decisions, cluster-wide, per snapshot push (Sec. 3.1)
+	MaxStaleness Duration `toml:"max_staleness"` // push at least this often; 0: batches alone
+	MaxRPCs      int      `toml:"max_rpcs"`
+	NodeTimeout  Duration `toml:"node_timeout"` // silence after which a node is gone
+}
+
+// DialAddress is where schedulers and workers reach the data service.
+func (d Datastore) DialAddress() string {
+	if d.Address != "" {
+		return d.Address
+	}
+	return d.Listen
+}
+
+// Worker configures one node.
+type Worker struct {
+	Listen        string   `toml:"listen"`
+	Name          string   `toml:"name"`
+	Class         string   `toml:"class"`    // one of Classes; needed to start a worker
+	Slots         int      `toml:"slots"`    // concurrent tasks; 0: the class's
+	Executor      string   `toml:"executor"` // for every task type; empty: the type's own
+	Noise         float64  `toml:"noise"`    // sigma of the lognormal factor on sleep durations
+	TimeoutFactor float64  `toml:"timeout_factor"`
+	Heartbeat     Duration `toml:"heartbeat"`
+	MaxRPCs       int      `toml:"max_rpcs"`
+	MaxQueue      int      `toml:"max_queue"`      // tasks waiting for the head of the line
+	RetainResults int      `toml:"retain_results"` // completions kept for an absent scheduler
+	RetainFor     Duration `toml:"retain_for"`
+	DrainTimeout  Duration `toml:"drain_timeout"`
+}
+
+// RPC configures every Thrift connection and server.
+type RPC struct {
+	Coalesce         bool     `toml:"coalesce"` // what waits for a busy peer travels in one message
+	MaxBatch         int      `toml:"max_batch"`
+	MaxMessageBytes  int      `toml:"max_message_bytes"`
+	MaxSnapshotBytes int      `toml:"max_snapshot_bytes"`
+	DialTimeout      Duration `toml:"dial_timeout"`
+	CallTimeout      Duration `toml:"call_timeout"`
+	MaxConnections   int      `toml:"max_connections"`
+}
+
+// Score configures the pair score (Eqs. 1-3).
+type Score struct {
+	Alpha float64 `toml:"alpha"` // 0: resource fit alone, 1: queued duration alone
+	Kind  string  `toml:"kind"`  // the reading of Eq. 1: per-dimension or norm
+	Beta  float64 `toml:"beta"`  // probability of taking two choices
+}
+
+// Generator configures the trace replay.
+type Generator struct {
+	Schedulers  []string `toml:"schedulers"` // addresses
+	Trace       string   `toml:"trace"`      // a file, or the name of a synthetic one
+	QPS         float64  `toml:"qps"`        // arrivals per second of trace time
+	N           int      `toml:"n"`          // tasks, warm-up included
+	Warmup      int      `toml:"warmup"`
+	TimeScale   float64  `toml:"time_scale"`  // trace seconds that pass in one
+	Connections int      `toml:"connections"` // per scheduler
+	Timeout     Duration `toml:"timeout"`     // 0: wait for the last result
+	Out         string   `toml:"out"`
+}
+
+// HTTP configures /metrics, /healthz and /readyz.
+type HTTP struct {
+	Listen string `toml:"listen"` // empty: off
+	Pprof  bool   `toml:"pprof"`
+}
+
+// Log configures the structured log on standard error.
+type Log struct {
+	Level  string `toml:"level"`
+	Format string `toml:"format"`
+}
+
+// Default returns the configuration of an empty file. It has no classes, so it is not valid as it
+// stands.
+func Default() *Config {
+	return &Config{
+		Seed: 1,
+		Scheduler: Scheduler{
+			Listen: "127.0.0.1:20503", Name: "scheduler-1", Replicas: 5, Policy: "dodoor", BDelta: 8,
+			MaxRPCs: 8, MaxAttempts: 5, ReplaceTimeout: Duration(30 * time.Second),
+			RetainResults: 100_000, RetainFor: Duration(10 * time.Minute), MaxPending: 200_000,
+			NodeGrace: Duration(2 * time.Second), DrainTimeout: Duration(30 * time.Second),
+		},
+		Datastore: Datastore{
+			Listen: "127.0.0.1:20510", B: 100, MaxRPCs: 8, NodeTimeout: Duration(5 * time.Second),
+		},
+		Worker: Worker{
+			Listen: "127.0.0.1:20501", Name: "worker-1", Heartbeat: Duration(time.Second), MaxRPCs: 16,
+			MaxQueue: 1_000_000, RetainResults: 10_000, RetainFor: Duration(10 * time.Minute),
+			DrainTimeout: Duration(30 * time.Second),
+		},
+		RPC: RPC{
+			Coalesce: true, MaxBatch: 128, MaxMessageBytes: 1 << 20, MaxSnapshotBytes: 16 << 20,
+			DialTimeout: Duration(time.Second), CallTimeout: Duration(5 * time.Second), MaxConnections: 4096,
+		},
+		Score: Score{Alpha: 0.5, Kind: "per-dimension", Beta: 1},
+		Generator: Generator{
+			Trace: "functionbench", QPS: 10, N: 4000, Warmup: 100, TimeScale: 1, Connections: 8, Out: "out",
+		},
+		Log: Log{Level: "info", Format: "text"},
+	}
+}
+
+// An element of a list of tables starts from its own defaults.
+type defaulter interface{ setDefaults() }
+
+func (c *Class) setDefaults()    { c.Count = 1 }
+func (t *TaskType) setDefaults() { t.Executor = "sleep" }

@@ -1,0 +1,151 @@
+package datastore
+
+import (
+	"time"
+
+	"dodoor/internal/cluster"
+)
+
+// replica is a registered scheduler and what it has acknowledged.
+type replica struct {
+	cluster.SchedulerRef
+	version       int64 // of the newest snapshot it has; 0: none
+	rosterVersion int64
+}
+
+// RegisterNode admits a worker, or takes a worker's newer process in place of its old one. Repeating a
+// registration changes nothing. It fails with cluster.DuplicateNode when another live process at
+// another address has the name, and with cluster.Stale when a newer process is registered.
+func (s *Store) RegisterNode(now time.Duration, n cluster.Node) error {
+	have := s.nodeNamed(n.Name)
+	if have.registered {
+		switch {
+		case n.Incarnation < have.Incarnation:
+			return cluster.Errorf(cluster.Stale, "worker %s: a newer process (incarnation %d) is registered", n.Name, have.Incarnation)
+		case n.Incarnation == have.Incarnation && n.Address == have.Address:
+			have.heard = now
+			return nil
+		case n.Address != have.Address && now-have.heard < s.cfg.NodeTimeout:
+			return cluster.Errorf(cluster.DuplicateNode, "a worker named %s is already running at %s; choose another name, or wait %v if it just died",
+				n.Name, have.Address, s.cfg.NodeTimeout)
+		}
+	} else {
+		s.nodes = append(s.nodes, have)
+	}
+	if n.Incarnation != have.Incarnation {
+		have.report = cluster.Report{}
+	}
+	have.Node, have.registered, have.heard = n, true, now
+	s.touch(have)
+	s.changeRoster()
+	return nil
+}
+
+// UnregisterNode removes a worker; removing one that is not there changes nothing.
+func (s *Store) UnregisterNode(name string, incarnation int64) {
+	if n := s.byName[name]; n != nil && n.registered && n.Incarnation == incarnation {
+		s.remove(n)
+	}
+}
+
+// remove takes a node out of the roster. Its streams stay for a while, so that a worker that was only
+// out of reach comes back to exact accounts.
+func (s *Store) remove(n *node) {
+	n.registered = false
+	for i, m := range s.nodes {
+		if m == n {
+			s.nodes = append(s.nodes[:i], s.nodes[i+1:]...)
+			break
+		}
+	}
+	s.changeRoster()
+}
+
+// oblivion is how many node timeouts after its last sign of life an unregistered node is forgotten.
+const oblivion = 20
+
+// expire unregisters silent nodes and forgets those that stayed away.
+func (s *Store) expire(now time.Duration) {
+	for i := len(s.nodes) - 1; i >= 0; i-- {
+		if n := s.nodes[i]; now-n.heard > s.cfg.NodeTimeout {
+			s.remove(n)
+		}
+	}
+	for name, n := range s.byName {
+		if n.heard == 0 {
+			n.heard = now
+		}
+		if !n.registered && now-n.heard > oblivion*s.cfg.NodeTimeout {
+			delete(s.byName, name)
+		}
+	}
+}
+
+func (s *Store) nodeNamed(name string) *node {
+	n := s.byName[name]
+	if n == nil {
+		n = &node{Node: cluster.Node{Name: name}}
+		s.byName[name] = n
+	}
+	return n
+}
+
+func (s *Store) changeRoster() {
+	s.rosterVersion++
+	s.version++
+	s.rosterDirty = true
+}
+
+// RegisterScheduler admits a replica and returns a whole snapshot for it. It fails like RegisterNode;
+// liveness is not known here, so a newer process always replaces an older one.
+func (s *Store) RegisterScheduler(ref cluster.SchedulerRef) (cluster.Snapshot, error) {
+	c := s.counts[ref.Name]
+	if c == nil {
+		c = &counted{}
+		s.counts[ref.Name] = c
+	}
+	if ref.Incarnation < c.incarnation {
+		return cluster.Snapshot{}, cluster.Errorf(cluster.Stale, "scheduler %s: a newer process (incarnation %d) is registered", ref.Name, c.incarnation)
+	}
+	if ref.Incarnation > c.incarnation {
+		c.incarnation, c.decisions = ref.Incarnation, 0
+	}
+	if c.replica == nil {
+		c.replica = &replica{}
+		s.schedulers = append(s.schedulers, c.replica)
+	}
+	*c.replica = replica{SchedulerRef: ref}
+	return s.snapshotFor(c.replica), nil
+}
+
+// UnregisterScheduler stops pushing to a replica and withdraws what it had on the way: if it died, that
+// will never arrive; if it was only out of reach, it flushes everything again when it returns.
+func (s *Store) UnregisterScheduler(name string, incarnation int64) {
+	c := s.counts[name]
+	if c == nil || c.replica == nil || c.incarnation != incarnation {
+		return
+	}
+	for i, r := range s.schedulers {
+		if r == c.replica {
+			s.schedulers = append(s.schedulers[:i], s.schedulers[i+1:]...)
+			break
+		}
+	}
+	c.replica = nil
+	for _, n := range s.byName {
+		if n.withdraw(name) {
+			s.touch(n)
+		}
+	}
+}
+
+func (s *Store) checkScheduler(name string, incarnation int64) error {
+	c := s.counts[name]
+	switch {
+	case c == nil || c.replica == nil || c.incarnation < incarnation:
+		return cluster.Errorf(cluster.UnknownScheduler, "scheduler %s (incarnation %d) is not registered", name, incarnation)
+	case c.incarnation > incarnation:
+		return cluster.Errorf(cluster.Stale, "scheduler %s: a newer process (incarnation %d) is registered", name, c.incarnation)
+	}
+	return nil
+}

@@ -1,0 +1,80 @@
+package datastore
+
+import (
+	"time"
+
+	"dodoor/internal/cluster"
+)
+
+// Schedulers returns the registered replicas in order of registration.
+func (s *Store) Schedulers() []cluster.SchedulerRef {
+	refs := make([]cluster.SchedulerRef, len(s.schedulers))
+	for i, r := range s.schedulers {
+		refs[i] = r.SchedulerRef
+	}
+	return refs
+}
+
+// SnapshotFor returns what a replica lacks: the nodes that changed since the version it acknowledged,
+// or everything when it has nothing yet or an older roster. It is false when the replica is gone.
+func (s *Store) SnapshotFor(name string, incarnation int64) (cluster.Snapshot, bool) {
+	c := s.counts[name]
+	if c == nil || c.replica == nil || c.incarnation != incarnation {
+		return cluster.Snapshot{}, false
+	}
+	return s.snapshotFor(c.replica), true
+}
+
+func (s *Store) snapshotFor(r *replica) cluster.Snapshot {
+	snap := cluster.Snapshot{
+		Incarnation: s.cfg.Incarnation, Version: s.version, BaseVersion: r.version,
+		RosterVersion: s.rosterVersion, Decisions: s.decisions, ReceiverIncarnation: r.Incarnation,
+	}
+	if r.version == 0 || r.rosterVersion != s.rosterVersion {
+		snap.BaseVersion = 0
+		snap.Roster = s.roster()
+	}
+	for i, n := range s.nodes {
+		if n.changed <= snap.BaseVersion && snap.BaseVersion != 0 {
+			continue
+		}
+		snap.Node = append(snap.Node, int32(i))
+		snap.Load = append(snap.Load, n.load())
+		snap.ReportSequence = append(snap.ReportSequence, n.report.Sequence)
+		snap.OwnNumber = append(snap.OwnNumber, n.included(r.Name, r.Incarnation))
+	}
+	return snap
+}
+
+func (s *Store) roster() *cluster.Roster {
+	roster := &cluster.Roster{Version: s.rosterVersion, Nodes: make([]cluster.Node, len(s.nodes))}
+	for i, n := range s.nodes {
+		roster.Nodes[i] = n.Node
+	}
+	return roster
+}
+
+// Acknowledged notes that a replica has a snapshot; the next one builds on it.
+func (s *Store) Acknowledged(name string, snap *cluster.Snapshot) {
+	c := s.counts[name]
+	if c != nil && c.replica != nil && c.incarnation == snap.ReceiverIncarnation && snap.Version > c.replica.version {
+		c.replica.version, c.replica.rosterVersion = snap.Version, snap.RosterVersion
+	}
+}
+
+// Forget makes the next snapshot for a replica a whole one: it does not have what was acknowledged.
+func (s *Store) Forget(name string) {
+	if c := s.counts[name]; c != nil && c.replica != nil {
+		c.replica.version = 0
+	}
+}
+
+// Status describes every node: the aggregate, the newest report and how long ago it was heard from.
+func (s *Store) Status(now time.Duration) cluster.ClusterStatus {
+	status := cluster.ClusterStatus{Version: s.version, Decisions: s.decisions, Schedulers: s.Schedulers()}
+	for _, n := range s.nodes {
+		report := n.report
+		status.Nodes = append(status.Nodes, cluster.NodeStatus{Node: n.Node, Load: n.load(), Report: &report, Heard: now - n.heard})
+	}
+	return status
+}

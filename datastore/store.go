@@ -1,0 +1,140 @@
+// Package datastore is the data service as a pure state machine: it merges schedulers' deltas and
+// workers' reports into exact aggregates, counts scheduling decisions, and says when a batch is full so
+// that snapshots are pushed (paper, Sec. 4.1). It does no I/O and reads no clock; datastored drives it
+// over Thrift.
+package datastore
+
+import (
+	"fmt"
+	"time"
+
+	"dodoor/internal/cluster"
+)
+
+// Config holds the data service's settings. A zero MaxStaleness is off.
+type Config struct {
+	Incarnation  int64
+	Batch        int64 // b: cluster-wide decisions per push
+	MaxStaleness time.Duration
+	NodeTimeout  time.Duration // silence after which a node is gone
+}
+
+// Store is the data service's state. It is not safe for concurrent use.
+type Store struct {
+	cfg        Config
+	nodes      []*node // the roster, in order of registration
+	byName     map[string]*node
+	schedulers []*replica // registered, in order of registration
+	counts     map[string]*counted
+
+	decisions     int64 // cluster-wide, cumulative
+	version       int64 // grows with every change of an aggregate
+	rosterVersion int64
+	pushed        int64 // version at the last push
+	pushedAt      time.Duration
+	rosterDirty   bool
+}
+
+// Step says what a verb wants done.
+type Step struct {
+	Push bool // to every registered scheduler
+}
+
+// New returns an empty store.
+func New(cfg Config) (*Store, error) {
+	if cfg.Batch < 1 {
+		return nil, fmt.Errorf("data service: b = %d: must be at least 1", cfg.Batch)
+	}
+	if cfg.NodeTimeout <= 0 {
+		return nil, fmt.Errorf("data service: node_timeout = %v: must be positive", cfg.NodeTimeout)
+	}
+	return &Store{cfg: cfg, byName: map[string]*node{}, counts: map[string]*counted{}}, nil
+}
+
+// Incarnation identifies this process of the data service.
+func (s *Store) Incarnation() int64 { return s.cfg.Incarnation }
+
+// Decisions returns the cluster-wide number of scheduling decisions.
+func (s *Store) Decisions() int64 { return s.decisions }
+
+// Flush merges a delta and reports whether the decisions crossed a multiple of b. Repeated, late and
+// overtaken deltas change nothing. It fails with cluster.UnknownScheduler when the sender is not
+// registered and cluster.Stale when a newer process has its name.
+func (s *Store) Flush(d *cluster.Delta) (Step, error) {
+	if err := s.checkScheduler(d.Scheduler, d.Incarnation); err != nil {
+		return Step{}, err
+	}
+	for i := range d.Placed {
+		p := &d.Placed[i]
+		n := s.nodeNamed(p.Node)
+		if n.place(d.Scheduler, d.Incarnation, p) {
+			s.touch(n)
+		}
+	}
+	return Step{Push: s.count(d)}, nil
+}
+
+// Report merges a worker's report; an older sequence number changes nothing. It fails with
+// cluster.UnknownNode when this process of the worker is not registered.
+func (s *Store) Report(now time.Duration, r *cluster.Report) error {
+	n := s.byName[r.Node]
+	if n == nil || !n.registered || n.Incarnation < r.Incarnation {
+		return cluster.Errorf(cluster.UnknownNode, "worker %s (incarnation %d) is not registered", r.Node, r.Incarnation)
+	}
+	if n.Incarnation > r.Incarnation {
+		return cluster.Errorf(cluster.Stale, "worker %s: a newer process (incarnation %d) is registered", r.Node, n.Incarnation)
+	}
+	n.heard = now
+	if r.Sequence <= n.report.Sequence {
+		return nil
+	}
+	if r.Draining != n.Draining {
+		n.Draining = r.Draining
+		s.changeRoster()
+	}
+	n.receive(r)
+	s.touch(n)
+	return nil
+}
+
+// Settle asks for a push whatever the batch holds.
+func (s *Store) Settle() Step { return Step{Push: true} }
+
+// Tick unregisters silent nodes and asks for a push when the roster changed or the staleness bound is
+// reached.
+func (s *Store) Tick(now time.Duration) Step {
+	s.expire(now)
+	stale := s.cfg.MaxStaleness > 0 && s.version > s.pushed && now-s.pushedAt >= s.cfg.MaxStaleness
+	return Step{Push: s.rosterDirty || stale}
+}
+
+// Pushed notes that a push of the present state began.
+func (s *Store) Pushed(now time.Duration) {
+	s.pushed, s.pushedAt, s.rosterDirty = s.version, now, false
+}
+
+func (s *Store) touch(n *node) {
+	s.version++
+	n.changed = s.version
+}
+
+// counted is a scheduler name's share of the decisions. It outlives the registration, so that a
+// scheduler that returns is not counted twice.
+type counted struct {
+	incarnation int64
+	decisions   int64
+	replica     *replica
+}
+
+// count adds a scheduler's decisions and reports whether the total crossed a multiple of b.
+func (s *Store) count(d *cluster.Delta) bool {
+	c := s.counts[d.Scheduler]
+	more := d.Decisions - c.decisions
+	if more <= 0 {
+		return false
+	}
+	c.decisions = d.Decisions
+	before := s.decisions / s.cfg.Batch
+	s.decisions += more
+	return s.decisions/s.cfg.Batch > before
+}

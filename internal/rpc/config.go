@@ -1,0 +1,85 @@
+package rpc
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"time"
+)
+
+// Config sizes both ends of a connection. A field that is zero (or less) takes its value from
+// Default, except where zero is given a meaning.
+type Config struct {
+	// MaxMessageBytes bounds one message in either direction, before its bytes are believed.
+	// MaxSnapshotBytes takes its place on the scheduler and the data service, whose messages grow
+	// with the number of nodes (a whole snapshot with its roster: about 200 bytes a node).
+	MaxMessageBytes  int
+	MaxSnapshotBytes int
+
+	DialTimeout time.Duration // making a connection, within the call's own deadline
+	CallTimeout time.Duration // a call whose context has no deadline; Collect adds its wait
+	PoolSize    int           // connections, and so concurrent calls, per client
+
+	MaxConnections int           // per server; further ones are closed at once
+	MaxHandlers    int           // requests running at once per server (paper: 8 a scheduler, 16 a worker)
+	MessageTimeout time.Duration // rest of a message once it has begun to arrive; writing a reply
+	IdleTimeout    time.Duration // between messages; 0: no limit
+	StopGrace      time.Duration // for running handlers when the server stops
+
+	Observer Observer     // nil: nobody counts
+	Log      *slog.Logger // nil: slog.Default()
+
+	// Dial makes a client's connection; nil: TCP.
+	Dial func(ctx context.Context, addr string) (net.Conn, error)
+}
+
+// Default returns the settings of a service that nobody has configured.
+func Default() Config {
+	var tcp net.Dialer
+	return Config{
+		MaxMessageBytes:  1 << 20,
+		MaxSnapshotBytes: 32 << 20,
+		DialTimeout:      2 * time.Second,
+		CallTimeout:      10 * time.Second,
+		PoolSize:         4,
+		MaxConnections:   4096,
+		MaxHandlers:      8,
+		MessageTimeout:   10 * time.Second,
+		StopGrace:        5 * time.Second,
+		Observer:         discard{},
+		Log:              slog.Default(),
+		Dial: func(ctx context.Context, addr string) (net.Conn, error) {
+			return tcp.DialContext(ctx, "tcp", addr)
+		},
+	}
+}
+
+// filled returns c with Default's values where c has none.
+func (c Config) filled() Config {
+	d := Default()
+	orDefault(&c.MaxMessageBytes, d.MaxMessageBytes)
+	orDefault(&c.MaxSnapshotBytes, d.MaxSnapshotBytes)
+	orDefault(&c.DialTimeout, d.DialTimeout)
+	orDefault(&c.CallTimeout, d.CallTimeout)
+	orDefault(&c.PoolSize, d.PoolSize)
+	orDefault(&c.MaxConnections, d.MaxConnections)
+	orDefault(&c.MaxHandlers, d.MaxHandlers)
+	orDefault(&c.MessageTimeout, d.MessageTimeout)
+	orDefault(&c.StopGrace, d.StopGrace)
+	if c.Observer == nil {
+		c.Observer = d.Observer
+	}
+	if c.Log == nil {
+		c.Log = d.Log
+	}
+	if c.Dial == nil {
+		c.Dial = d.Dial
+	}
+	return c
+}
+
+func orDefault[T int | time.Duration](field *T, value T) {
+	if *field <= 0 {
+		*field = value
+	}
+}

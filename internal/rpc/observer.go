@@ -1,0 +1,113 @@
+package rpc
+
+import (
+	"sync/atomic"
+	"time"
+)
+
+// Direction tells requests that this process received from those that it sent.
+type Direction uint8
+
+const (
+	In Direction = iota
+	Out
+
+	numDirections
+)
+
+func (d Direction) String() string {
+	if d == In {
+		return "in"
+	}
+	return "out"
+}
+
+// Event is something worth counting that is not a request.
+type Event uint8
+
+const (
+	Panicked           Event = iota // a handler panicked; its caller got an application exception
+	BadMessage                      // bytes that are no request, a truncated or oversized one, or invalid values
+	RejectedConnection              // closed at once: MaxConnections was reached
+	AcceptFailed                    // accepting failed (too many open files, ...); it is retried
+	DialFailed                      // a connection could not be made: the request was not sent
+
+	numEvents
+)
+
+var eventNames = [numEvents]string{"panics", "bad_messages", "rejected_connections", "failed_accepts", "failed_dials"}
+
+func (e Event) String() string {
+	if e < numEvents {
+		return eventNames[e]
+	}
+	return "unknown"
+}
+
+// Observer is told of every request message. Its methods are called concurrently from the hot path.
+type Observer interface {
+	// Begin is called before a received request is handled, and before a request is written. Whoever
+	// holds a reply therefore finds its request counted.
+	Begin(m Method, d Direction)
+	// End follows every Begin, with the time between the two (a received request's wait for a
+	// handler included) and the error: nil, a *cluster.Error, ErrRemote, ErrUnavailable, ...
+	End(m Method, d Direction, elapsed time.Duration, err error)
+	// Event reports what is not a request.
+	Event(e Event)
+}
+
+// Counters is an Observer that counts. Its zero value is ready.
+type Counters struct {
+	requests, errors [numDirections][numMethods]atomic.Int64
+	events           [numEvents]atomic.Int64
+}
+
+// Begin implements Observer.
+func (c *Counters) Begin(m Method, d Direction) { c.requests[d][m].Add(1) }
+
+// End implements Observer.
+func (c *Counters) End(m Method, d Direction, _ time.Duration, err error) {
+	if err != nil {
+		c.errors[d][m].Add(1)
+	}
+}
+
+// Event implements Observer.
+func (c *Counters) Event(e Event) { c.events[e].Add(1) }
+
+// Requests returns how many requests of kind m went in direction d.
+func (c *Counters) Requests(m Method, d Direction) int64 { return c.requests[d][m].Load() }
+
+// Errors returns how many of those ended with an error, declared ones included.
+func (c *Counters) Errors(m Method, d Direction) int64 { return c.errors[d][m].Load() }
+
+// Events returns how often e happened.
+func (c *Counters) Events(e Event) int64 { return c.events[e].Load() }
+
+// Map returns every count that is not zero: "in.submit", "out.enqueue", "errors.out.enqueue",
+// "panics", ...
+func (c *Counters) Map() map[string]int64 {
+	counts := make(map[string]int64)
+	put := func(name string, n int64) {
+		if n != 0 {
+			counts[name] = n
+		}
+	}
+	for d := In; d < numDirections; d++ {
+		for m := Method(0); m < numMethods; m++ {
+			put(d.String()+"."+m.String(), c.Requests(m, d))
+			put("errors."+d.String()+"."+m.String(), c.Errors(m, d))
+		}
+	}
+	for e := Event(0); e < numEvents; e++ {
+		put(e.String(), c.Events(e))
+	}
+	return counts
+}
+
+// discard is the Observer of a Config without one.
+type discard struct{}
+
+func (discard) Begin(Method, Direction)                      {}
+func (discard) End(Method, Direction, time.Duration, error) {}
+func (discard) Event(Event)                                  {}

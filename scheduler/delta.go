@@ -1,0 +1,74 @@
+package scheduler
+
+import (
+	"time"
+
+	"dodoor/internal/cluster"
+)
+
+// account books one placement on a node's stream and flushes when the batch is full (Algorithm 1,
+// lines 4-7).
+func (r *Replica) account(now time.Duration, index int, load cluster.Load) int64 {
+	n := &r.nodes.slots[index]
+	r.touch(index)
+	number := n.stream.place(load, r.cfg.SelfCorrection)
+	if r.cfg.SelfCorrection {
+		v := &r.view.nodes[index]
+		v.Load = v.Load.Add(load)
+	}
+	r.flushing = true
+	r.decisions++
+	r.unflushed++
+	if r.unflushed >= r.cfg.DeltaBatch {
+		r.flush(now)
+	}
+	return number
+}
+
+// flush hands out one aggregated delta: P of every worker touched since the last one.
+func (r *Replica) flush(now time.Duration) {
+	delta := &cluster.Delta{Scheduler: r.cfg.Name, Incarnation: r.cfg.Incarnation, Decisions: r.decisions}
+	for _, i := range r.nodes.dirty {
+		n := &r.nodes.slots[i]
+		if !n.present || !n.stream.dirty {
+			continue
+		}
+		n.stream.dirty = false
+		delta.Placed = append(delta.Placed, cluster.Placed{Node: n.Name, NodeIncarnation: n.Incarnation,
+			Number: n.stream.number, Placed: n.stream.placed})
+	}
+	r.nodes.dirty = r.nodes.dirty[:0]
+	r.unflushed = 0
+	r.flushing = false
+	r.flushedAt = now
+	r.ready.Flush = append(r.ready.Flush, delta)
+}
+
+// FlushFailed puts the workers of a delta that did not arrive into the next one. Nothing else needs to
+// be kept: P is cumulative.
+func (r *Replica) FlushFailed(d *cluster.Delta) {
+	for i := range d.Placed {
+		if index, ok := r.nodes.byName[d.Placed[i].Node]; ok {
+			r.touch(index)
+		}
+	}
+	r.flushing = true
+}
+
+// Resync puts every worker into the next delta: the data service lost its state.
+func (r *Replica) Resync() {
+	for i := range r.nodes.slots {
+		if n := &r.nodes.slots[i]; n.present && n.stream.number > 0 {
+			r.touch(i)
+		}
+	}
+	r.flushing = true
+}
+
+// touch marks a node's stream for the next delta.
+func (r *Replica) touch(index int) {
+	if n := &r.nodes.slots[index]; !n.stream.dirty {
+		n.stream.dirty = true
+		r.nodes.dirty = append(r.nodes.dirty, index)
+	}
+}

@@ -1,0 +1,60 @@
+package scheduler
+
+import "dodoor/internal/cluster"
+
+// node is one registered worker and this replica's stream to its current process.
+type node struct {
+	cluster.Node
+	stream  stream
+	present bool  // in the roster
+	suspect bool  // this replica cannot reach it: no candidate until it answers again
+	givenUp int64 // placements up to this number were placed again elsewhere
+}
+
+// nodeTable gives every worker a dense index that it keeps while it is registered. Indices of
+// departed workers are used again.
+type nodeTable struct {
+	slots   []node
+	byName  map[string]int
+	free    []int
+	roster  []int // roster position -> index
+	version int64 // of the roster
+	dirty   []int // streams for the next delta
+}
+
+func newNodeTable() nodeTable { return nodeTable{byName: map[string]int{}} }
+
+// add reserves an index for a worker that was not known.
+func (t *nodeTable) add(n cluster.Node) int {
+	index := len(t.slots)
+	if last := len(t.free) - 1; last >= 0 {
+		index, t.free = t.free[last], t.free[:last]
+	} else {
+		t.slots = append(t.slots, node{})
+	}
+	t.slots[index] = node{Node: n, present: true}
+	t.byName[n.Name] = index
+	return index
+}
+
+// remove releases a worker's index.
+func (t *nodeTable) remove(index int) {
+	delete(t.byName, t.slots[index].Name)
+	t.slots[index] = node{}
+	t.free = append(t.free, index)
+}
+
+// takesPlacements reports whether the node at index is a candidate.
+func (t *nodeTable) takesPlacements(index int) bool {
+	n := &t.slots[index]
+	return n.present && !n.Draining && !n.suspect
+}
+
+// at returns the node at index if it is the given process of it.
+func (t *nodeTable) at(index int, incarnation int64) (*node, bool) {
+	if index < 0 || index >= len(t.slots) {
+		return nil, false
+	}
+	n := &t.slots[index]
+	return n, n.present && n.Incarnation == incarnation
+}

@@ -1,0 +1,163 @@
+package scheduler
+
+import (
+	"fmt"
+	"time"
+
+	"dodoor/internal/cluster"
+)
+
+// Config holds what one replica needs to know. Times are durations; zero MaxStaleness is off.
+type Config struct {
+	Name           string
+	Incarnation    int64
+	Seed           uint64 // of the run: with a task's id it seeds every draw
+	DeltaBatch     int    // b_Δ: placements per delta
+	MaxStaleness   time.Duration
+	SelfCorrection bool          // view = snapshot + own placements it does not contain; the paper's view is the snapshot alone
+	MaxAttempts    int           // placements per task before it fails
+	ReplaceTimeout time.Duration // how long a task whose machine was lost waits for a feasible node
+	MaxPending     int           // accepted tasks that have not ended
+	RetainResults  int           // ended tasks kept for queries and late collectors
+	RetainFor      time.Duration
+	Dimensions     cluster.Dimensions
+	Types          []cluster.TaskType
+}
+
+func (c *Config) check() error {
+	switch {
+	case c.Name == "":
+		return fmt.Errorf("scheduler: the replica needs a name")
+	case c.DeltaBatch < 1:
+		return fmt.Errorf("scheduler: b_delta = %d: must be at least 1", c.DeltaBatch)
+	case c.MaxAttempts < 1:
+		return fmt.Errorf("scheduler: max_attempts = %d: must be at least 1", c.MaxAttempts)
+	case c.MaxPending < 1 || c.RetainResults < 1:
+		return fmt.Errorf("scheduler: max_pending = %d, retain_results = %d: both must be at least 1", c.MaxPending, c.RetainResults)
+	}
+	return nil
+}
+
+// Ready is what a verb wants done (the shell does it after releasing its lock). Its slices belong to
+// the replica and are valid until the next verb.
+type Ready struct {
+	Send    []Dispatch       // in order, each to its node's stream; one without a task id only brings the stream up to date
+	Probe   []ProbeCall      // probes to send
+	Flush   []*cluster.Delta // deltas for the data service, in order
+	Cancel  []CancelCall     // tasks to stop at their worker
+	Connect []int            // nodes that appeared or returned with a new process
+	Drop    []int            // nodes that are gone
+	Wake    bool             // results became available
+}
+
+// Dispatch is one placement on its way: the assignment, and P at its number.
+type Dispatch struct {
+	Node            int
+	NodeIncarnation int64
+	Assignment      cluster.Assignment
+	Placed          cluster.Load
+}
+
+// CancelCall asks a worker to stop a task.
+type CancelCall struct {
+	Node   int
+	TaskID string
+}
+
+// Replica is one scheduler. It is not safe for concurrent use.
+type Replica struct {
+	cfg     Config
+	policy  Policy
+	catalog *Catalog
+	view    *View
+	nodes   nodeTable
+	tasks   map[string]*task
+	strand  []*task // placed nowhere for now: their machine was lost and no other is feasible
+	results results
+	ready   Ready
+
+	pending   int
+	decisions int64 // placements made, cumulative
+	unflushed int   // placements since the last flush: c_s of Algorithm 1
+	flushedAt time.Duration
+	flushing  bool // some stream may be dirty
+	draining  bool
+
+	service  int64 // incarnation of the data service whose snapshots are applied
+	version  int64
+	statuses Statistics
+}
+
+// Statistics are the replica's cumulative counts for observers.
+type Statistics struct {
+	Decisions   int64
+	Retries     int64
+	Refused     int64 // submissions
+	Outcomes    [cluster.Lost + 1]int64
+	Expired     int64 // results that nobody collected in time
+	Pending     int
+	Retained    int
+	Nodes       int
+	Candidates  int
+	ViewVersion int64
+}
+
+// New returns a replica that knows no node yet.
+func New(cfg Config, policy Policy) (*Replica, error) {
+	if err := cfg.check(); err != nil {
+		return nil, err
+	}
+	r := &Replica{
+		cfg:     cfg,
+		policy:  policy,
+		catalog: NewCatalog(cfg.Types),
+		view:    newView(cfg.Dimensions.Len(), cfg.Seed),
+		nodes:   newNodeTable(),
+		tasks:   map[string]*task{},
+		results: newResults(cfg.RetainResults, cfg.RetainFor),
+	}
+	return r, nil
+}
+
+// begin clears what the last verb wanted.
+func (r *Replica) begin() {
+	d := &r.ready
+	*d = Ready{Send: d.Send[:0], Probe: d.Probe[:0], Cancel: d.Cancel[:0], Connect: d.Connect[:0], Drop: d.Drop[:0]}
+}
+
+// View returns the cached view, for policies' tests and observers.
+func (r *Replica) View() *View { return r.view }
+
+// Statistics returns the cumulative counts.
+func (r *Replica) Statistics() Statistics {
+	s := r.statuses
+	s.Decisions, s.Pending, s.Retained = r.decisions, r.pending, r.results.len()
+	s.Nodes, s.Candidates, s.ViewVersion, s.Expired = len(r.nodes.byName), len(r.view.candidates), r.version, r.results.expired
+	return s
+}
+
+// Draining makes every further submission fail with cluster.Draining.
+func (r *Replica) Draining() { r.draining = true }
+
+// Pending returns how many accepted tasks have not ended.
+func (r *Replica) Pending() int { return r.pending }
+
+// Tick does what time alone asks for: the staleness bound, stranded tasks, expired results.
+func (r *Replica) Tick(now time.Duration) *Ready {
+	r.begin()
+	if r.cfg.MaxStaleness > 0 && r.flushing && now-r.flushedAt >= r.cfg.MaxStaleness {
+		r.flush(now)
+	}
+	r.retryStranded(now)
+	r.results.expire(now)
+	return &r.ready
+}
+
+// Settle flushes whatever the batch holds.
+func (r *Replica) Settle(now time.Duration) *Ready {
+	r.begin()
+	if r.flushing {
+		r.flush(now)
+	}
+	return &r.ready
+}

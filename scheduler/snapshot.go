@@ -1,0 +1,119 @@
+package scheduler
+
+import (
+	"time"
+
+	"dodoor/internal/cluster"
+)
+
+// Push applies a snapshot (Algorithm 1, lines 8-9): the rows replace what the view held about their
+// nodes. A snapshot that is not newer than the view changes nothing. It fails with cluster.Gap when the
+// snapshot builds on one that this replica does not have, and with cluster.Stale when it was meant for
+// an earlier process of this name.
+func (r *Replica) Push(now time.Duration, s *cluster.Snapshot) (*Ready, error) {
+	r.begin()
+	if s.ReceiverIncarnation != r.cfg.Incarnation {
+		return &r.ready, cluster.Errorf(cluster.Stale, "snapshot %d is for incarnation %d of scheduler %s; this is %d",
+			s.Version, s.ReceiverIncarnation, r.cfg.Name, r.cfg.Incarnation)
+	}
+	if s.Incarnation == r.service && s.Version <= r.version {
+		return &r.ready, nil
+	}
+	if err := r.checkBase(s); err != nil {
+		return &r.ready, err
+	}
+	if s.Incarnation != r.service {
+		if r.service != 0 {
+			r.Resync()
+		}
+		r.service = s.Incarnation
+	}
+	if s.Roster != nil {
+		r.applyRoster(now, s.Roster)
+	}
+	for j, position := range s.Node {
+		r.applyRow(r.nodes.roster[position], s.Load[j], s.OwnNumber[j])
+	}
+	r.version = s.Version
+	r.view.Decisions, r.view.Fresh = s.Decisions, now
+	if s.Roster != nil {
+		r.retryStranded(now)
+	}
+	return &r.ready, nil
+}
+
+func (r *Replica) checkBase(s *cluster.Snapshot) error {
+	if s.BaseVersion != 0 && (s.Incarnation != r.service || s.BaseVersion > r.version) {
+		return cluster.Errorf(cluster.Gap, "snapshot %d builds on %d; scheduler %s has %d", s.Version, s.BaseVersion, r.cfg.Name, r.version)
+	}
+	size := len(r.nodes.roster)
+	if s.Roster != nil {
+		size = len(s.Roster.Nodes)
+	} else if s.Incarnation != r.service || s.RosterVersion != r.nodes.version {
+		return cluster.Errorf(cluster.Gap, "snapshot %d is against roster %d; scheduler %s has %d", s.Version, s.RosterVersion, r.cfg.Name, r.nodes.version)
+	}
+	if len(s.Load) != len(s.Node) || len(s.OwnNumber) != len(s.Node) {
+		return cluster.Errorf(cluster.Invalid, "snapshot %d: columns of %d, %d and %d rows", s.Version, len(s.Node), len(s.Load), len(s.OwnNumber))
+	}
+	for _, position := range s.Node {
+		if position < 0 || int(position) >= size {
+			return cluster.Errorf(cluster.Invalid, "snapshot %d: row for node %d of a roster of %d", s.Version, position, size)
+		}
+	}
+	return nil
+}
+
+// applyRow takes one node's aggregate. With self-correction the own placements that the row does not
+// include stay on top of it.
+func (r *Replica) applyRow(index int, load cluster.Load, own int64) {
+	if index == NoNode {
+		return
+	}
+	if r.cfg.SelfCorrection {
+		load = load.Add(r.nodes.slots[index].stream.forget(own))
+	}
+	r.view.nodes[index].Load = load
+}
+
+// applyRoster makes the roster's nodes the known ones: newcomers become candidates, restarted workers
+// start a new stream, and what departed workers held is placed again.
+func (r *Replica) applyRoster(now time.Duration, roster *cluster.Roster) {
+	r.nodes.roster = r.nodes.roster[:0]
+	listed := make([]bool, len(r.nodes.slots)+len(roster.Nodes))
+	for _, n := range roster.Nodes {
+		index, known := r.nodes.byName[n.Name]
+		if !known {
+			index = r.nodes.add(n)
+			r.view.set(index, n.Name, r.catalog.Class(n.Class), n.Capacity, n.Slots)
+			r.ready.Connect = append(r.ready.Connect, index)
+		}
+		listed[index] = true
+		r.nodes.roster = append(r.nodes.roster, index)
+		if known {
+			r.updateNode(now, index, n)
+		}
+	}
+	r.nodes.version = roster.Version
+	r.refreshCandidates()
+	for index := range r.nodes.slots {
+		if r.nodes.slots[index].present && !listed[index] {
+			r.removeNode(now, index)
+		}
+	}
+}
+
+func (r *Replica) updateNode(now time.Duration, index int, n cluster.Node) {
+	have := &r.nodes.slots[index]
+	switch {
+	case n.Incarnation > have.Incarnation:
+		r.restartNode(now, index, n)
+	case n.Incarnation == have.Incarnation:
+		have.Draining = n.Draining
+	}
+}
+
+func (r *Replica) refreshCandidates() {
+	r.view.refresh(
+		func(i int) bool { return r.nodes.slots[i].present },
+		r.nodes.takesPlacements)
+}

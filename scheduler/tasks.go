@@ -1,0 +1,213 @@
+package scheduler
+
+import (
+	"time"
+
+	"dodoor/internal/cluster"
+)
+
+// task is an accepted task that has not ended: submitted → placed → accepted by a worker → ended.
+type task struct {
+	spec     cluster.Task
+	client   string
+	phase    cluster.Phase
+	node     int
+	worker   string
+	class    cluster.ClassID
+	shape    cluster.Shape // on the class of node
+	number   int64         // in the stream to node
+	received time.Duration
+	accepted time.Duration
+	stranded time.Duration // since when no node is feasible
+	view     int64         // decisions that the deciding view included
+	cancel   bool          // wanted; the worker may not hold the task yet
+	reason   string        // why it was placed again
+}
+
+// Admit tells whether the replica takes n more tasks now; the error is cluster.Draining or
+// cluster.Overloaded.
+func (r *Replica) Admit(n int) error {
+	switch {
+	case r.draining:
+		return cluster.Errorf(cluster.Draining, "scheduler %s is shutting down; submit to another", r.cfg.Name)
+	case r.pending+n > r.cfg.MaxPending:
+		return cluster.Errorf(cluster.Overloaded, "scheduler %s holds %d unfinished tasks (max_pending = %d); submit later or to another",
+			r.cfg.Name, r.pending, r.cfg.MaxPending)
+	case r.results.full():
+		return cluster.Errorf(cluster.Overloaded, "scheduler %s holds %d results that nobody collected (retain_results = %d); collect them first",
+			r.cfg.Name, r.results.len(), r.cfg.RetainResults)
+	}
+	return nil
+}
+
+// Submit accepts a task and places it from the cached view, or refuses it with the reason. An accepted
+// task reaches exactly one terminal state, which its client can collect.
+func (r *Replica) Submit(now time.Duration, client string, s *cluster.TaskSpec) (*Ready, *cluster.Refusal) {
+	r.begin()
+	if r.holds(s.ID) {
+		r.statuses.Refused++
+		return &r.ready, refuse(s.ID, cluster.DuplicateTask, "scheduler %s already has a task with this id", r.cfg.Name)
+	}
+	t := &task{client: client, phase: cluster.Placing, node: NoNode, received: now}
+	if refusal := r.catalog.Resolve(s, &t.spec); refusal != nil {
+		r.statuses.Refused++
+		return &r.ready, refusal
+	}
+	r.tasks[s.ID] = t
+	if !r.decide(now, t) {
+		delete(r.tasks, s.ID)
+		r.statuses.Refused++
+		return &r.ready, r.infeasible(&t.spec)
+	}
+	r.pending++
+	return &r.ready, nil
+}
+
+func (r *Replica) holds(id string) bool {
+	if _, live := r.tasks[id]; live {
+		return true
+	}
+	return r.results.byID[id] != nil
+}
+
+// Probed hands a probe's answer to the policy.
+func (r *Replica) Probed(now time.Duration, p Probe) *Ready {
+	r.begin()
+	r.carryOut(now, r.policy.Probed(now, p, r.view))
+	return &r.ready
+}
+
+// decide asks the policy; false means that no candidate is feasible.
+func (r *Replica) decide(now time.Duration, t *task) bool {
+	step := r.policy.Submit(now, &t.spec, r.view)
+	if len(step.Place) == 0 && len(step.Probe) == 0 {
+		return false
+	}
+	r.carryOut(now, step)
+	return true
+}
+
+// carryOut turns a policy's step into dispatches and probes. A policy that waited for a probe may
+// choose a node that left in the meantime; then it is asked again.
+func (r *Replica) carryOut(now time.Duration, step Step) {
+	for _, p := range step.Place {
+		t := r.tasks[p.Task.ID]
+		switch {
+		case t == nil || t.phase != cluster.Placing:
+		case r.nodes.takesPlacements(p.Node):
+			r.assign(now, t, p.Node)
+		default:
+			r.replace(now, t, "the node left while it was probed")
+		}
+	}
+	r.ready.Probe = append(r.ready.Probe, step.Probe...)
+}
+
+// assign binds a task to a node and books it.
+func (r *Replica) assign(now time.Duration, t *task, index int) {
+	n := &r.nodes.slots[index]
+	t.class = r.view.nodes[index].Class
+	t.shape, _ = t.spec.ShapeOn(t.class)
+	t.node, t.worker, t.phase, t.view = index, n.Name, cluster.Sent, r.view.Decisions
+	t.accepted = 0
+	t.number = r.account(now, index, cluster.LoadOf(t.shape))
+	r.ready.Send = append(r.ready.Send, Dispatch{
+		Node: index, NodeIncarnation: n.Incarnation, Placed: n.stream.placed,
+		Assignment: cluster.Assignment{Number: t.number, TaskID: t.spec.ID, Type: t.spec.Type, Mode: t.spec.Mode,
+			Shape: t.shape, TimeScale: t.spec.TimeScale},
+	})
+}
+
+// Acknowledged takes a worker's answer to a batch of placements. Refused ones go to the next candidate.
+func (r *Replica) Acknowledged(now time.Duration, batch []Dispatch, reply *cluster.EnqueueReply) *Ready {
+	r.begin()
+	for i := range batch {
+		d := &batch[i]
+		t := r.current(d)
+		if t == nil {
+			continue
+		}
+		if refusal := refusalOf(reply, d.Assignment.Number); refusal != nil {
+			t.spec.Tried = append(t.spec.Tried, int32(d.Node))
+			r.tryNext(now, t, refusal)
+			continue
+		}
+		t.phase, t.accepted = cluster.Accepted, now
+		if t.cancel {
+			r.ready.Cancel = append(r.ready.Cancel, CancelCall{t.node, t.spec.ID})
+		}
+	}
+	return &r.ready
+}
+
+// current returns the task of a dispatch if that is still its latest placement and on its way.
+func (r *Replica) current(d *Dispatch) *task {
+	t := r.tasks[d.Assignment.TaskID]
+	if t == nil || t.phase != cluster.Sent || t.node != d.Node || t.number != d.Assignment.Number {
+		return nil
+	}
+	if _, same := r.nodes.at(d.Node, d.NodeIncarnation); !same {
+		return nil
+	}
+	return t
+}
+
+func refusalOf(reply *cluster.EnqueueReply, number int64) *cluster.Refusal {
+	for i := range reply.Refused {
+		if reply.Refused[i].Number == number {
+			return &reply.Refused[i]
+		}
+	}
+	return nil
+}
+
+// tryNext places a refused task on another candidate, or fails it with the worker's reason.
+func (r *Replica) tryNext(now time.Duration, t *task, refusal *cluster.Refusal) {
+	reason := "worker " + t.worker + " refused it: " + refusal.Error()
+	t.spec.Attempt++
+	t.phase, t.node, t.reason = cluster.Placing, NoNode, reason
+	if t.cancel {
+		r.end(now, t, cluster.Completion{Outcome: cluster.Cancelled, Reason: "cancelled by request"})
+		return
+	}
+	if t.spec.Attempt >= r.cfg.MaxAttempts || !r.decide(now, t) {
+		r.end(now, t, cluster.Completion{Outcome: cluster.Failed, Reason: reason})
+		return
+	}
+	r.statuses.Retries++
+}
+
+// replace places a task again whose machine was lost; without a feasible node it waits for one.
+func (r *Replica) replace(now time.Duration, t *task, reason string) {
+	t.spec.Attempt++
+	t.phase, t.node, t.reason = cluster.Placing, NoNode, reason
+	switch {
+	case t.cancel:
+		r.end(now, t, cluster.Completion{Outcome: cluster.Cancelled, Reason: "cancelled by request"})
+	case t.spec.Attempt >= r.cfg.MaxAttempts:
+		r.end(now, t, lost(reason+" (last of "+itoa(t.spec.Attempt)+" attempts)"))
+	case r.decide(now, t):
+		r.statuses.Retries++
+	default:
+		t.stranded = now
+		r.strand = append(r.strand, t)
+	}
+}
+
+// retryStranded tries tasks again that wait for a feasible node, and gives up on those that waited too
+// long.
+func (r *Replica) retryStranded(now time.Duration) {
+	waiting := r.strand
+	r.strand = nil
+	for _, t := range waiting {
+		switch {
+		case t.phase != cluster.Placing || t.node != NoNode:
+		case r.decide(now, t):
+			r.statuses.Retries++
+		case now-t.stranded >= r.cfg.ReplaceTimeout:
+			r.end(now, t, lost(t.reason+", and no other node could take it for "+r.cfg.ReplaceTimeout.String()))
+		default:
+			r.strand = append(r.strand, t)
+		}
+	}
+}
