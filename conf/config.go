@@ -86,7 +86,7 @@ type RPC struct {
 	MaxConnections   int      `toml:"max_connections"`
 }
 
-// Score configures the pair score (Eqs. 1-3).
+// Score configures the pair score (Eqs. 1 and 2).
 type Score struct {
 	Alpha float64 `toml:"alpha"` // 0: resource fit alone, 1: queued duration alone
 	Kind  string  `toml:"kind"`  // the reading of Eq. 1: per-dimension or norm

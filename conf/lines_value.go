@@ -18,7 +18,7 @@ func (s *scanner) value(path string, depth int) bool {
 		return s.inlineTable(path, depth)
 	}
 	start := s.pos
-	for s.pos < len(s.text) && !strings.ContainsRune(",]}#\n", rune(s.text[s.pos])) {
+	for s.pos < len(s.text) && strings.IndexByte(",]}#\n", s.text[s.pos]) < 0 {
 		s.pos++
 	}
 	return s.pos > start

@@ -84,6 +84,12 @@ func (r *report) origin(path string) origin {
 	return r.main
 }
 
+// written tells whether some text holds path itself. What was built in Go counts as written.
+func (r *report) written(path string) bool {
+	_, ok := r.origins[path]
+	return ok || r.main.name == "" || r.origin(path).rank >= overrideRank
+}
+
 // override makes o the origin of path and of everything inside it.
 func (r *report) override(path string, o origin) {
 	for p := range r.origins {
@@ -98,7 +104,7 @@ func (r *report) override(path string, o origin) {
 func (r *report) err(c *Config) error {
 	labels := c.labels()
 	slices.SortStableFunc(r.findings, func(a, b finding) int {
-		return cmp.Or(cmp.Compare(a.at.rank, b.at.rank), cmp.Compare(a.at.line, b.at.line))
+		return cmp.Or(cmp.Compare(a.at.rank, b.at.rank), cmp.Compare(a.at.line, b.at.line), cmp.Compare(a.path, b.path))
 	})
 	var all []error
 	for _, f := range r.findings {

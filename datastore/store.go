@@ -138,3 +138,6 @@ func (s *Store) count(d *cluster.Delta) bool {
 	s.decisions += more
 	return s.decisions/s.cfg.Batch > before
 }
+
+// Nodes returns the number of registered workers.
+func (s *Store) Nodes() int { return len(s.nodes) }

@@ -42,6 +42,9 @@ const (
 // maxStart bounds a start time, so that no pacing can overflow a time.Duration.
 const maxStart = time.Duration(cluster.MaxDuration) * time.Millisecond
 
+// maxWord bounds an id, a type and a mode, in bytes.
+const maxWord = 256
+
 // TraceReader reads requests one by one, with or without a header line. A header may order the
 // columns as it likes and is matched whatever its case; a column that is not known is refused, since
 // ignoring a misspelt one would replay another workload than the one meant.
@@ -207,6 +210,8 @@ func checkWord(s string, required bool) string {
 	switch {
 	case required && s == "":
 		return "must not be empty"
+	case len(s) > maxWord:
+		return fmt.Sprintf("is longer than %d bytes", maxWord)
 	case !printable(s):
 		return "must be UTF-8 text without control characters"
 	}

@@ -68,7 +68,7 @@ func (r *Replica) end(now time.Duration, t *task, c cluster.Completion) {
 		Scheduler: r.cfg.Name, Worker: t.worker,
 		Demand: t.shape.Demand, Estimate: t.shape.Duration,
 		Received: t.received, Wait: c.Wait, Run: c.Run, Makespan: now - t.received,
-		Attempts: t.spec.Attempt + 1, Outcome: c.Outcome, ExitCode: c.ExitCode, Reason: c.Reason,
+		Attempts: t.attempts, Outcome: c.Outcome, ExitCode: c.ExitCode, Reason: c.Reason,
 		CPU: c.CPU, PeakMemory: c.PeakMemory, ViewDecisions: t.view,
 	}
 	if t.worker != "" {
@@ -78,7 +78,7 @@ func (r *Replica) end(now time.Duration, t *task, c cluster.Completion) {
 	t.phase = cluster.Ended
 	delete(r.tasks, t.spec.ID)
 	r.pending--
-	r.statuses.Outcomes[c.Outcome]++
+	r.stats.Outcomes[c.Outcome]++
 	r.results.add(now, t.client, record)
 	r.ready.Wake = true
 }

@@ -21,6 +21,7 @@ func (r *Replica) Attached(now time.Duration, index int, name string, a *cluster
 		next := n.Node
 		next.Incarnation, next.Draining = a.Incarnation, a.Report.Draining
 		r.restartNode(now, index, next)
+		r.retryStranded(now)
 		return &r.ready
 	}
 	if n.givenUp > a.Number {

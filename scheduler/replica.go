@@ -83,9 +83,10 @@ type Replica struct {
 	flushing  bool // some stream may be dirty
 	draining  bool
 
-	service  int64 // incarnation of the data service whose snapshots are applied
-	version  int64
-	statuses Statistics
+	service int64 // incarnation of the data service whose snapshots are applied
+	version int64
+	applied int64 // own decisions when the newest snapshot arrived
+	stats   Statistics
 }
 
 // Statistics are the replica's cumulative counts for observers.
@@ -100,6 +101,8 @@ type Statistics struct {
 	Nodes       int
 	Candidates  int
 	ViewVersion int64
+
+	SinceSnapshot int64 // own placements since the newest snapshot arrived
 }
 
 // New returns a replica that knows no node yet.
@@ -130,7 +133,8 @@ func (r *Replica) View() *View { return r.view }
 
 // Statistics returns the cumulative counts.
 func (r *Replica) Statistics() Statistics {
-	s := r.statuses
+	s := r.stats
+	s.SinceSnapshot = r.decisions - r.applied
 	s.Decisions, s.Pending, s.Retained = r.decisions, r.pending, r.results.len()
 	s.Nodes, s.Candidates, s.ViewVersion, s.Expired = len(r.nodes.byName), len(r.view.candidates), r.version, r.results.expired
 	return s
@@ -141,6 +145,39 @@ func (r *Replica) Draining() { r.draining = true }
 
 // Pending returns how many accepted tasks have not ended.
 func (r *Replica) Pending() int { return r.pending }
+
+// Uncollected returns how many results no client has acknowledged.
+func (r *Replica) Uncollected() int { return r.results.waiting }
+
+// Node returns the registration of node i.
+func (r *Replica) Node(i int) cluster.Node { return r.nodes.slots[i].Node }
+
+// LastNumber returns the newest placement number of the stream to a worker process.
+func (r *Replica) LastNumber(i int, incarnation int64) int64 {
+	if n, ok := r.nodes.at(i, incarnation); ok {
+		return n.stream.number
+	}
+	return 0
+}
+
+// ReceivedAt returns when the task of a dispatch was received, while that is its latest placement.
+func (r *Replica) ReceivedAt(d *Dispatch) (time.Duration, bool) {
+	if t := r.current(d); t != nil {
+		return t.received, true
+	}
+	return 0, false
+}
+
+// Status describes every registered node as this replica believes it to be.
+func (r *Replica) Status(now time.Duration) cluster.ClusterStatus {
+	status := cluster.ClusterStatus{Version: r.version, Decisions: r.view.Decisions}
+	for i := range r.nodes.slots {
+		if n := &r.nodes.slots[i]; n.present {
+			status.Nodes = append(status.Nodes, cluster.NodeStatus{Node: n.Node, Load: r.view.nodes[i].Load, Heard: now - r.view.Fresh})
+		}
+	}
+	return status
+}
 
 // Tick does what time alone asks for: the staleness bound, stranded tasks, expired results.
 func (r *Replica) Tick(now time.Duration) *Ready {

@@ -35,7 +35,7 @@ func (r *Replica) Push(now time.Duration, s *cluster.Snapshot) (*Ready, error) {
 		r.applyRow(r.nodes.roster[position], s.Load[j], s.OwnNumber[j])
 	}
 	r.version = s.Version
-	r.view.Decisions, r.view.Fresh = s.Decisions, now
+	r.view.Decisions, r.view.Fresh, r.applied = s.Decisions, now, r.decisions
 	if s.Roster != nil {
 		r.retryStranded(now)
 	}

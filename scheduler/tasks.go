@@ -16,6 +16,7 @@ type task struct {
 	class    cluster.ClassID
 	shape    cluster.Shape // on the class of node
 	number   int64         // in the stream to node
+	attempts int           // placements so far
 	received time.Duration
 	accepted time.Duration
 	stranded time.Duration // since when no node is feasible
@@ -45,18 +46,18 @@ func (r *Replica) Admit(n int) error {
 func (r *Replica) Submit(now time.Duration, client string, s *cluster.TaskSpec) (*Ready, *cluster.Refusal) {
 	r.begin()
 	if r.holds(s.ID) {
-		r.statuses.Refused++
+		r.stats.Refused++
 		return &r.ready, refuse(s.ID, cluster.DuplicateTask, "scheduler %s already has a task with this id", r.cfg.Name)
 	}
 	t := &task{client: client, phase: cluster.Placing, node: NoNode, received: now}
 	if refusal := r.catalog.Resolve(s, &t.spec); refusal != nil {
-		r.statuses.Refused++
+		r.stats.Refused++
 		return &r.ready, refusal
 	}
 	r.tasks[s.ID] = t
 	if !r.decide(now, t) {
 		delete(r.tasks, s.ID)
-		r.statuses.Refused++
+		r.stats.Refused++
 		return &r.ready, r.infeasible(&t.spec)
 	}
 	r.pending++
@@ -110,6 +111,7 @@ func (r *Replica) assign(now time.Duration, t *task, index int) {
 	t.shape, _ = t.spec.ShapeOn(t.class)
 	t.node, t.worker, t.phase, t.view = index, n.Name, cluster.Sent, r.view.Decisions
 	t.accepted = 0
+	t.attempts++
 	t.number = r.account(now, index, cluster.LoadOf(t.shape))
 	r.ready.Send = append(r.ready.Send, Dispatch{
 		Node: index, NodeIncarnation: n.Incarnation, Placed: n.stream.placed,
@@ -174,7 +176,7 @@ func (r *Replica) tryNext(now time.Duration, t *task, refusal *cluster.Refusal) 
 		r.end(now, t, cluster.Completion{Outcome: cluster.Failed, Reason: reason})
 		return
 	}
-	r.statuses.Retries++
+	r.stats.Retries++
 }
 
 // replace places a task again whose machine was lost; without a feasible node it waits for one.
@@ -187,7 +189,7 @@ func (r *Replica) replace(now time.Duration, t *task, reason string) {
 	case t.spec.Attempt >= r.cfg.MaxAttempts:
 		r.end(now, t, lost(reason+" (last of "+itoa(t.spec.Attempt)+" attempts)"))
 	case r.decide(now, t):
-		r.statuses.Retries++
+		r.stats.Retries++
 	default:
 		t.stranded = now
 		r.strand = append(r.strand, t)
@@ -203,7 +205,7 @@ func (r *Replica) retryStranded(now time.Duration) {
 		switch {
 		case t.phase != cluster.Placing || t.node != NoNode:
 		case r.decide(now, t):
-			r.statuses.Retries++
+			r.stats.Retries++
 		case now-t.stranded >= r.cfg.ReplaceTimeout:
 			r.end(now, t, lost(t.reason+", and no other node could take it for "+r.cfg.ReplaceTimeout.String()))
 		default:

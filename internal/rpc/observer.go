@@ -108,6 +108,6 @@ func (c *Counters) Map() map[string]int64 {
 // discard is the Observer of a Config without one.
 type discard struct{}
 
-func (discard) Begin(Method, Direction)                      {}
+func (discard) Begin(Method, Direction)                     {}
 func (discard) End(Method, Direction, time.Duration, error) {}
-func (discard) Event(Event)                                  {}
+func (discard) Event(Event)                                 {}

@@ -1,0 +1,138 @@
+package conf
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"net"
+	"regexp"
+	"slices"
+	"strconv"
+	"time"
+
+	"dodoor/internal/cluster"
+)
+
+// The checks that validation is made of. Each says what is allowed and what was found.
+
+// required reports a key that has no default and was not written.
+func required[T comparable](r *report, path string, found T) {
+	var none T
+	if found == none && !r.written(path) {
+		r.add(path, "is missing: it has no default")
+	}
+}
+
+func between[T cmp.Ordered](r *report, path string, found, low, high T) {
+	if !(found >= low && found <= high) { // NaN is in no range
+		r.add(path, "must be between %v and %v, found %v", low, high, found)
+	}
+}
+
+func above(r *report, path string, found, low, high float64) {
+	if !(found > low && found <= high) {
+		r.add(path, "must be above %v and at most %v, found %v", low, high, found)
+	}
+}
+
+const (
+	shortest = Duration(time.Millisecond)
+	longest  = Duration(cluster.MaxDuration) * Duration(time.Millisecond)
+)
+
+// wait checks a duration that means something.
+func wait(r *report, path string, found Duration) {
+	if found < shortest || found > longest {
+		r.add(path, "must be between %v and %v, found %v", shortest, longest, found)
+	}
+}
+
+// waitOrNone checks a duration of which 0 means off, or none.
+func waitOrNone(r *report, path string, found Duration) {
+	if found != 0 && (found < shortest || found > longest) {
+		r.add(path, "must be 0s or between %v and %v, found %v", shortest, longest, found)
+	}
+}
+
+func oneOf(r *report, path, found string, allowed ...string) {
+	if !slices.Contains(allowed, found) {
+		r.add(path, "must be %s, found %q", alternatives(allowed), found)
+	}
+}
+
+func alternatives(words []string) string {
+	out := ""
+	for i, word := range words {
+		switch {
+		case i == 0:
+		case i == len(words)-1:
+			out += " or "
+		default:
+			out += ", "
+		}
+		out += strconv.Quote(word)
+	}
+	return out
+}
+
+// Names travel in messages, metrics and CSV rows.
+var namePattern = regexp.MustCompile(`^[A-Za-z0-9._-]{1,128}$`)
+
+func name(r *report, path, found string) {
+	if !namePattern.MatchString(found) {
+		r.add(path, "must be 1 to 128 letters, digits, dots, dashes or underscores, found %.80q", found)
+	}
+}
+
+// address checks host:port. Port 0, any free one, is something to listen on, not to dial.
+func address(r *report, path, found string, lowestPort uint64) {
+	_, port, err := net.SplitHostPort(found)
+	if n, badPort := strconv.ParseUint(port, 10, 16); err != nil || badPort != nil || n < lowestPort {
+		r.add(path, "must be host:port with a port between %d and 65535, found %.80q", lowestPort, found)
+	}
+}
+
+// whole tells whether amount is a whole number of thousandths, the unit it is kept in.
+func whole(amount float64) bool { return math.Round(amount*1000)/1000 == amount }
+
+// The largest number of cores, or of an extra: kept in thousandths, it stays below
+// cluster.MaxAmount.
+const mostCores = 1e9
+
+// fine checks an amount that is kept in thousandths: cores, extras.
+func fine(r *report, path string, found, low float64) {
+	between(r, path, found, low, mostCores)
+	if !whole(found) {
+		r.add(path, "must be a multiple of 0.001, found %v", found)
+	}
+}
+
+// noZeroByte checks an argument vector: the kernel ends an argument at a zero byte.
+func noZeroByte(r *report, path string, argv []string) {
+	for i, arg := range argv {
+		if slices.Contains([]byte(arg), 0) {
+			r.add(index(path, i), "must not hold a zero byte, found %.80q", arg)
+		}
+	}
+}
+
+// unique checks the names in a list, each with its path.
+type unique struct {
+	r    *report
+	seen map[string]string
+}
+
+func newUnique(r *report) unique { return unique{r, map[string]string{}} }
+
+func (u unique) add(path, name string) {
+	first, taken := u.seen[name]
+	if !taken {
+		u.seen[name] = path
+		return
+	}
+	where := ""
+	if o := u.r.origin(first); o.line > 0 {
+		where = fmt.Sprintf(" (first in %v)", o)
+	}
+	u.r.add(path, "%q is there already%s", name, where)
+}

@@ -1,0 +1,64 @@
+package conf
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/BurntSushi/toml"
+)
+
+// maxFileBytes bounds one configuration text; the shipped ones are a hundredth of it.
+const maxFileBytes = 1 << 20
+
+// A source is one text with its name for messages.
+type source struct {
+	name string
+	text []byte
+}
+
+// A document is a source as TOML: its values, and the line of each key.
+type document struct {
+	tree  map[string]any
+	lines map[string]int
+}
+
+// parse reads a text of the given rank. What is not TOML is reported.
+func (r *report) parse(from source, rank int) (document, bool) {
+	at := func(line int) origin { return origin{rank, from.name, line} }
+	if len(from.text) > maxFileBytes {
+		r.addAt(at(0), "", "more than %d bytes: not a configuration", maxFileBytes)
+		return document{}, false
+	}
+	found := scanLines(string(from.text))
+	if found.tooDeep > 0 {
+		r.addAt(at(found.tooDeep), "", "nests more than %d deep", maxNesting)
+		return document{}, false
+	}
+	doc := document{lines: found.at}
+	_, err := toml.Decode(string(from.text), &doc.tree)
+	var syntax toml.ParseError
+	switch {
+	case errors.As(err, &syntax):
+		r.syntax(syntax, found.repeats, at)
+	case err != nil:
+		r.addAt(at(0), "", "%v", err)
+	}
+	return doc, err == nil
+}
+
+// syntax reports why the library refused a text. It stops at the first key that is set twice; the
+// scanner knows all of them, and where each was set first.
+func (r *report) syntax(err toml.ParseError, repeats []repeat, at func(line int) origin) {
+	line := err.Position.Line
+	if !slices.ContainsFunc(repeats, func(d repeat) bool { return d.line == line }) {
+		near := ""
+		if err.LastKey != "" {
+			near = "near key " + err.LastKey + ": "
+		}
+		r.addAt(at(line), "", "%s%s", near, err.Message)
+		return
+	}
+	for _, d := range repeats {
+		r.addAt(at(d.line), "", "%s is set twice: first on line %d", d.path, d.first)
+	}
+}

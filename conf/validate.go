@@ -1,0 +1,173 @@
+package conf
+
+import (
+	"math"
+
+	"dodoor/internal/cluster"
+)
+
+// The names of executors.
+const (
+	sleepExecutor    = "sleep"
+	stressNGExecutor = "stress-ng"
+)
+
+// Bounds of counts: far above any use, far below overflow or exhausted memory.
+const (
+	manyTasks = 100_000_000
+	manyNodes = 1_000_000
+	manyRPCs  = 65_536
+	maxBytes  = 1 << 30
+	minBytes  = 4096 // the smallest message limit that still carries an error
+)
+
+// Validate checks a Config that was built or changed in Go as Load checks what it reads. The policy
+// is not checked here: the policies have their own list.
+func (c *Config) Validate() error {
+	r := newReport("")
+	validate(c, r)
+	return r.err(c)
+}
+
+func validate(c *Config, r *report) {
+	between(r, "seed", c.Seed, 0, math.MaxInt64) // TOML has no larger integers
+	c.Scheduler.validate(r)
+	c.Datastore.validate(r)
+	c.Worker.validate(r)
+	c.RPC.validate(r)
+	c.Score.validate(r)
+	c.Generator.validate(r)
+	if c.HTTP.Listen != "" {
+		address(r, "http.listen", c.HTTP.Listen, 0)
+	}
+	oneOf(r, "log.level", c.Log.Level, "debug", "info", "warn", "error")
+	oneOf(r, "log.format", c.Log.Format, "text", "json")
+	validateClasses(r, c.Classes)
+	validateTypes(r, c.Types)
+	c.crossCheck(r)
+}
+
+func (s *Scheduler) validate(r *report) {
+	address(r, "scheduler.listen", s.Listen, 0)
+	name(r, "scheduler.name", s.Name)
+	between(r, "scheduler.replicas", s.Replicas, 1, 1000)
+	between(r, "scheduler.b_delta", s.BDelta, 1, manyTasks)
+	between(r, "scheduler.max_rpcs", s.MaxRPCs, 1, manyRPCs)
+	waitOrNone(r, "scheduler.max_staleness", s.MaxStaleness)
+	between(r, "scheduler.max_attempts", s.MaxAttempts, 1, 1000)
+	waitOrNone(r, "scheduler.replace_timeout", s.ReplaceTimeout)
+	between(r, "scheduler.retain_results", s.RetainResults, 1, manyTasks)
+	wait(r, "scheduler.retain_for", s.RetainFor)
+	between(r, "scheduler.max_pending", s.MaxPending, 1, manyTasks)
+	waitOrNone(r, "scheduler.node_grace", s.NodeGrace)
+	waitOrNone(r, "scheduler.drain_timeout", s.DrainTimeout)
+	if s.Policy == "" {
+		r.add("scheduler.policy", "must be the name of a policy, found nothing")
+	}
+}
+
+func (d *Datastore) validate(r *report) {
+	address(r, "datastore.listen", d.Listen, 0)
+	if d.Address != "" {
+		address(r, "datastore.address", d.Address, 1)
+	}
+	between(r, "datastore.b", d.B, 1, manyTasks)
+	waitOrNone(r, "datastore.max_staleness", d.MaxStaleness)
+	between(r, "datastore.max_rpcs", d.MaxRPCs, 1, manyRPCs)
+	wait(r, "datastore.node_timeout", d.NodeTimeout)
+}
+
+func (w *Worker) validate(r *report) {
+	address(r, "worker.listen", w.Listen, 0)
+	name(r, "worker.name", w.Name)
+	between(r, "worker.slots", w.Slots, 0, manyTasks)
+	oneOf(r, "worker.executor", w.Executor, "", sleepExecutor, stressNGExecutor)
+	between(r, "worker.noise", w.Noise, 0, 3)
+	if w.TimeoutFactor != 0 && !(w.TimeoutFactor >= 1 && w.TimeoutFactor <= 1e6) {
+		r.add("worker.timeout_factor", "must be 0 (off) or between 1 and 1e+06, found %v", w.TimeoutFactor)
+	}
+	wait(r, "worker.heartbeat", w.Heartbeat)
+	between(r, "worker.max_rpcs", w.MaxRPCs, 1, manyRPCs)
+	between(r, "worker.max_queue", w.MaxQueue, 1, manyTasks)
+	between(r, "worker.retain_results", w.RetainResults, 1, manyTasks)
+	wait(r, "worker.retain_for", w.RetainFor)
+	waitOrNone(r, "worker.drain_timeout", w.DrainTimeout)
+}
+
+func (c *RPC) validate(r *report) {
+	between(r, "rpc.max_batch", c.MaxBatch, 1, 100_000)
+	between(r, "rpc.max_message_bytes", c.MaxMessageBytes, minBytes, maxBytes)
+	between(r, "rpc.max_snapshot_bytes", c.MaxSnapshotBytes, minBytes, maxBytes)
+	wait(r, "rpc.dial_timeout", c.DialTimeout)
+	wait(r, "rpc.call_timeout", c.CallTimeout)
+	between(r, "rpc.max_connections", c.MaxConnections, 1, manyRPCs)
+}
+
+func (s *Score) validate(r *report) {
+	between(r, "score.alpha", s.Alpha, 0, 1)
+	oneOf(r, "score.kind", s.Kind, "per-dimension", "norm")
+	between(r, "score.beta", s.Beta, 0, 1)
+}
+
+func (g *Generator) validate(r *report) {
+	seen := newUnique(r)
+	for i, scheduler := range g.Schedulers {
+		path := index("generator.schedulers", i)
+		address(r, path, scheduler, 1)
+		seen.add(path, scheduler)
+	}
+	if g.Trace == "" {
+		r.add("generator.trace", `must be a file, "azure" or "functionbench", found nothing`)
+	}
+	above(r, "generator.qps", g.QPS, 0, 1e6)
+	between(r, "generator.n", g.N, 1, manyTasks)
+	between(r, "generator.warmup", g.Warmup, 0, manyTasks)
+	between(r, "generator.time_scale", g.TimeScale, 1, cluster.MaxTimeScale)
+	between(r, "generator.connections", g.Connections, 1, manyRPCs)
+	waitOrNone(r, "generator.timeout", g.Timeout)
+	if g.Out == "" {
+		r.add("generator.out", "must be a folder, found nothing")
+	}
+}
+
+// crossCheck holds what no key can say alone.
+func (c *Config) crossCheck(r *report) {
+	if names, most := c.extras(), cluster.MaxDimensions-cluster.FirstExtra; len(names) > most {
+		r.add("class", "must have at most %d extra resources in all, found %d: %s", most, len(names), listed(names))
+	}
+	if c.Generator.N <= c.Generator.Warmup {
+		r.add("generator.n", "must be above generator.warmup (%d), found %d: n includes the warm-up", c.Generator.Warmup, c.Generator.N)
+	}
+	if _, ok := c.Class(c.Worker.Class); c.Worker.Class != "" && !ok {
+		r.add("worker.class", "no class is called %q: there are %s", c.Worker.Class, listed(c.classNames()))
+	}
+	if c.Datastore.NodeTimeout <= c.Worker.Heartbeat {
+		r.add("datastore.node_timeout", "must be above worker.heartbeat (%v), found %v: every node would be gone between two heartbeats", c.Worker.Heartbeat, c.Datastore.NodeTimeout)
+	}
+	if c.Generator.TimeScale > 1 {
+		if who := c.realWork(); who != "" {
+			r.add("generator.time_scale", `must be 1 where tasks do real work, found %v: %s; set worker.executor = "sleep" to emulate`, c.Generator.TimeScale, who)
+		}
+	}
+}
+
+// realWork names a setting under which tasks do more than sleep; their time cannot be scaled.
+func (c *Config) realWork() string {
+	if c.Worker.Executor == stressNGExecutor {
+		return `worker.executor is "stress-ng"`
+	}
+	for _, t := range c.Types {
+		if c.Worker.Executor == "" && t.Executor == stressNGExecutor {
+			return "task_type." + t.Name + ` has executor "stress-ng"`
+		}
+	}
+	return ""
+}
+
+func (c *Config) classNames() []string {
+	var names []string
+	for _, class := range c.Classes {
+		names = append(names, class.Name)
+	}
+	return names
+}

@@ -1,0 +1,123 @@
+// Package datastored runs the data service: deltas and reports are applied under one lock, snapshots
+// are pushed outside it, and a slow replica is skipped, not waited for.
+package datastored
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"dodoor/datastore"
+	"dodoor/internal/cluster"
+	"dodoor/internal/rpc"
+	"dodoor/internal/telemetry"
+)
+
+// Config holds the data service's settings.
+type Config struct {
+	Store      datastore.Config // Incarnation is set by New
+	Listen     string
+	Dimensions cluster.Dimensions
+	RPC        rpc.Config
+	Log        *slog.Logger
+	Metrics    *telemetry.Registry
+}
+
+// Daemon is a running data service. It implements rpc.DataService.
+type Daemon struct {
+	cfg      Config
+	server   *rpc.Server
+	counters *rpc.Counters
+	log      *slog.Logger
+	start    time.Time
+	running  context.Context
+	stop     context.CancelFunc
+
+	mu      sync.Mutex // guards what follows; never held across an RPC
+	store   *datastore.Store
+	pushers map[string]*pusher // by scheduler
+	work    sync.WaitGroup
+}
+
+// New validates the configuration and binds the address.
+func New(cfg Config) (*Daemon, error) {
+	start := time.Now()
+	cfg.Store.Incarnation = start.UnixNano()
+	store, err := datastore.New(cfg.Store)
+	if err != nil {
+		return nil, err
+	}
+	d := &Daemon{cfg: cfg, store: store, start: start, counters: &rpc.Counters{}, log: cfg.Log.With("service", "datastore"),
+		pushers: map[string]*pusher{}}
+	d.measure(cfg.Metrics)
+	d.cfg.RPC.Observer, d.cfg.RPC.Log = d.counters, d.log
+	d.running, d.stop = context.WithCancel(context.Background())
+	d.server, err = rpc.Listen(cfg.Listen, rpc.DataServiceService(d, cfg.Dimensions), d.cfg.RPC)
+	if err != nil {
+		d.stop()
+		return nil, fmt.Errorf("data service: %w", err)
+	}
+	return d, nil
+}
+
+// Addr returns the bound address, host:port.
+func (d *Daemon) Addr() string { return d.server.Addr() }
+
+// Ready reports whether the data service answers.
+func (d *Daemon) Ready() error { return d.running.Err() }
+
+// Run serves until ctx ends; it returns the first error that made serving impossible. There is nothing
+// to drain: whatever is lost here comes again with the next reports and flushes.
+func (d *Daemon) Run(ctx context.Context) error {
+	served := make(chan error, 1)
+	go func() { served <- d.server.Serve(d.running) }()
+	ticked := make(chan struct{})
+	go func() {
+		defer close(ticked)
+		d.tick(d.running)
+	}()
+	var err error
+	select {
+	case err = <-served:
+		served <- nil
+	case <-ctx.Done():
+	}
+	d.stop()
+	<-served
+	<-ticked
+	d.closePushers()
+	d.work.Wait()
+	return err
+}
+
+func (d *Daemon) now() time.Duration { return time.Since(d.start) }
+
+const tickEvery = 20 * time.Millisecond
+
+func (d *Daemon) tick(ctx context.Context) {
+	ticker := time.NewTicker(tickEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+			d.mu.Lock()
+			d.carryOut(d.store.Tick(d.now()))
+			d.mu.Unlock()
+		}
+	}
+}
+
+// carryOut starts the pushes that a step asks for. The caller holds the lock; nothing here blocks.
+func (d *Daemon) carryOut(step datastore.Step) {
+	if !step.Push {
+		return
+	}
+	d.store.Pushed(d.now())
+	for _, p := range d.pushers {
+		p.signal()
+	}
+}

@@ -1,0 +1,134 @@
+package datastored
+
+import (
+	"context"
+
+	"dodoor/internal/cluster"
+	"dodoor/internal/telemetry"
+)
+
+// RegisterNode admits a worker.
+func (d *Daemon) RegisterNode(_ context.Context, n cluster.Node) (int64, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if err := d.store.RegisterNode(d.now(), n); err != nil {
+		return 0, err
+	}
+	return d.store.Incarnation(), nil
+}
+
+// UnregisterNode removes a worker.
+func (d *Daemon) UnregisterNode(_ context.Context, name string, incarnation int64) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.store.UnregisterNode(name, incarnation)
+	return nil
+}
+
+// RegisterScheduler admits a scheduler and returns a whole snapshot for it.
+func (d *Daemon) RegisterScheduler(_ context.Context, ref cluster.SchedulerRef) (cluster.Snapshot, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	snapshot, err := d.store.RegisterScheduler(ref)
+	if err != nil {
+		return cluster.Snapshot{}, err
+	}
+	d.newPusher(ref)
+	return snapshot, nil
+}
+
+// UnregisterScheduler stops pushing to a scheduler.
+func (d *Daemon) UnregisterScheduler(_ context.Context, name string, incarnation int64) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if p := d.pushers[name]; p != nil && p.ref.Incarnation == incarnation {
+		d.dropPusher(name)
+	}
+	d.store.UnregisterScheduler(name, incarnation)
+	return nil
+}
+
+// Flush merges a scheduler's delta; a full batch starts a push.
+func (d *Daemon) Flush(_ context.Context, delta cluster.Delta) (int64, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	step, err := d.store.Flush(&delta)
+	if err != nil {
+		return 0, err
+	}
+	d.carryOut(step)
+	return d.store.Incarnation(), nil
+}
+
+// Report merges a worker's report.
+func (d *Daemon) Report(_ context.Context, r cluster.Report) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.store.Report(d.now(), &r)
+}
+
+// Status describes the cluster: every node with its aggregate, and the schedulers.
+func (d *Daemon) Status(context.Context) (cluster.ClusterStatus, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.store.Status(d.now()), nil
+}
+
+// Settle pushes to every scheduler now and returns when they have answered.
+func (d *Daemon) Settle(ctx context.Context) error {
+	d.mu.Lock()
+	d.carryOut(d.store.Settle())
+	waiting := make([]*pusher, 0, len(d.pushers))
+	for _, p := range d.pushers {
+		waiting = append(waiting, p)
+	}
+	d.mu.Unlock()
+	for _, p := range waiting {
+		if err := p.settled(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Counters returns RPCs by kind and the store's own counts.
+func (d *Daemon) Counters(context.Context) (map[string]int64, error) {
+	counts := d.counters.Map()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	counts["incarnation"] = d.store.Incarnation()
+	counts["decisions"] = d.store.Decisions()
+	counts["nodes"] = int64(d.store.Nodes())
+	counts["schedulers"] = int64(len(d.pushers))
+	counts["skipped_pushes"] = d.skipped()
+	return counts, nil
+}
+
+func (d *Daemon) skipped() int64 {
+	var n int64
+	for _, p := range d.pushers {
+		n += p.skipped
+	}
+	return n
+}
+
+// measure declares the live metrics.
+func (d *Daemon) measure(r *telemetry.Registry) {
+	locked := func(read func() float64) func() float64 {
+		return func() float64 {
+			d.mu.Lock()
+			defer d.mu.Unlock()
+			return read()
+		}
+	}
+	r.Gauge("nodes", "Registered workers.", locked(func() float64 { return float64(d.store.Nodes()) }))
+	r.Gauge("schedulers", "Registered schedulers.", locked(func() float64 { return float64(len(d.pushers)) }))
+	r.Gauge("skipped_pushes", "Pushes that a busy scheduler did not get.", locked(func() float64 { return float64(d.skipped()) }))
+	r.OnCollect("decisions_total", "Cluster-wide scheduling decisions.", nil, func(set telemetry.SetFunc) {
+		d.mu.Lock()
+		n := d.store.Decisions()
+		d.mu.Unlock()
+		set(float64(n))
+	})
+	r.OnCollect("rpcs_total", "Request messages by kind and direction.", []string{"direction", "method"}, d.counters.Collect)
+}

@@ -1,0 +1,133 @@
+package generator
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strconv"
+	"time"
+
+	"dodoor/internal/cluster"
+)
+
+// FunctionBenchTypes are the eight task types of the paper's second workload.
+var FunctionBenchTypes = []string{
+	"float_operation", "linpack", "matmul", "chameleon_rendering",
+	"pyaes_generation", "lr_train", "lr_prediction", "rnn_name_generation",
+}
+
+// ReferenceClass is the node class whose profile fills the demand and duration columns of a
+// FunctionBench trace, as in the prototype's own trace.
+const ReferenceClass = "c6525-25g"
+
+// syntheticQPS is the arrival rate that synthetic start times follow (Poisson); both traces of the
+// prototype have it.
+const syntheticQPS = 10
+
+// ModeWeight is a mode's share of a mix.
+type ModeWeight struct {
+	Mode   string
+	Weight float64
+}
+
+// Mix is how the modes of a FunctionBench trace are shared out.
+type Mix []ModeWeight
+
+// ShortOnly is the paper's mix; ShortMediumLong is the one of the prototype's trace.
+var (
+	ShortOnly       = Mix{{"short", 1}}
+	ShortMediumLong = Mix{{"short", 0.6}, {"medium", 0.3}, {"long", 0.1}}
+)
+
+// FunctionBench makes n requests, uniform over the eight types, with modes as mix says. types is the
+// profile: it must hold every type and mode asked for, with figures for class.
+func FunctionBench(types []cluster.TaskType, class string, mix Mix, n int, seed uint64) ([]Request, error) {
+	if n < 1 {
+		return nil, fmt.Errorf("number of requests is %d: it must be at least 1", n)
+	}
+	shapes, err := shapesOf(types, class, mix)
+	if err != nil {
+		return nil, err
+	}
+	rng := rand.New(rand.NewPCG(seed, mixStream))
+	requests := make([]Request, n)
+	clock := unitClock{rng: rng}
+	for i := range requests {
+		typ, mode := rng.IntN(len(FunctionBenchTypes)), mix.draw(rng)
+		shape := shapes[typ][mode]
+		requests[i] = Request{
+			ID:       strconv.Itoa(i),
+			Type:     FunctionBenchTypes[typ],
+			Mode:     mix[mode].Mode,
+			Demand:   shape.Demand,
+			Duration: shape.Duration,
+			Start:    clock.next(),
+		}
+	}
+	return requests, nil
+}
+
+// shapesOf looks the figures of every type and mode up once: shapes[type][mode].
+func shapesOf(types []cluster.TaskType, class string, mix Mix) ([][]cluster.Shape, error) {
+	if len(mix) == 0 {
+		return nil, fmt.Errorf("the mix has no modes")
+	}
+	byName := map[string]*cluster.TaskType{}
+	for i := range types {
+		byName[types[i].Name] = &types[i]
+	}
+	shapes := make([][]cluster.Shape, len(FunctionBenchTypes))
+	for i, name := range FunctionBenchTypes {
+		t := byName[name]
+		if t == nil {
+			return nil, fmt.Errorf("task type %q is not configured: a FunctionBench trace needs its profile", name)
+		}
+		for _, m := range mix {
+			if !(m.Weight > 0) || math.IsInf(m.Weight, 0) {
+				return nil, fmt.Errorf("mode %q has weight %g: it must be a positive number", m.Mode, m.Weight)
+			}
+			mode, ok := t.Mode(m.Mode)
+			if !ok {
+				return nil, fmt.Errorf("task type %q has no mode %q", name, m.Mode)
+			}
+			shape, ok := mode.PerClass[class]
+			if !ok {
+				return nil, fmt.Errorf("task type %q, mode %q has no figures for node class %q", name, m.Mode, class)
+			}
+			shapes[i] = append(shapes[i], shape)
+		}
+	}
+	return shapes, nil
+}
+
+// draw returns the index of a mode, with probability proportional to its weight.
+func (m Mix) draw(rng *rand.Rand) int {
+	return pick(rng, len(m), func(i int) float64 { return m[i].Weight })
+}
+
+// pick draws an index below n with probability proportional to weight(i).
+func pick(rng *rand.Rand, n int, weight func(int) float64) int {
+	total := 0.0
+	for i := range n {
+		total += weight(i)
+	}
+	x := rng.Float64() * total
+	for i := range n - 1 {
+		if x -= weight(i); x < 0 {
+			return i
+		}
+	}
+	return n - 1
+}
+
+// unitClock makes the start times of a synthetic trace: Poisson arrivals in whole milliseconds, as
+// other readers of the format expect. The sum is rounded, not the gaps, so the rate holds.
+type unitClock struct {
+	rng  *rand.Rand
+	unit float64
+}
+
+func (c *unitClock) next() time.Duration {
+	c.unit += c.rng.ExpFloat64()
+	return time.Duration(math.Round(c.unit/syntheticQPS*1000)) * time.Millisecond
+}

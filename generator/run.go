@@ -1,0 +1,105 @@
+package generator
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"time"
+
+	"dodoor/internal/cluster"
+)
+
+// RunInfo is run.json: everything that the rows of a run do not say. It is written when the run
+// starts and again, with Ended set, when every row is on disk.
+type RunInfo struct {
+	Policy     string            `json:"policy"`
+	On         string            `json:"on"` // local, cluster or sim
+	Trace      string            `json:"trace"`
+	QPS        float64           `json:"qps"`         // of trace time; 0: the trace's own times
+	TraceScale float64           `json:"trace_scale"` // divides the trace's own times
+	TimeScale  float64           `json:"time_scale"`  // seconds of the trace that passed in one
+	Seed       uint64            `json:"seed"`
+	Tasks      int               `json:"tasks"`
+	Warmup     int               `json:"warmup"` // the first so many tasks are excluded from every figure but the counts
+	Schedulers int               `json:"schedulers"`
+	Classes    []ClassInfo       `json:"classes"`
+	Settings   map[string]any    `json:"settings"` // the whole configuration, by section
+	Versions   map[string]string `json:"versions"`
+	Host       string            `json:"host"`
+
+	Started time.Time  `json:"started"`
+	Ended   *time.Time `json:"ended"` // null: the run did not end
+	Stopped bool       `json:"stopped"`
+
+	// DecisionsBefore is how many placements the data service knew of before the run.
+	DecisionsBefore int64    `json:"decisions_before"`
+	Before          Counters `json:"counters_before"`
+	After           Counters `json:"counters_after"`
+}
+
+// ClassInfo is one class of nodes: how many there are, and what one has.
+type ClassInfo struct {
+	Name     string  `json:"name"`
+	Nodes    int     `json:"nodes"`
+	Cores    float64 `json:"cores"`
+	MemoryMB int64   `json:"memory_mb"`
+	Slots    int     `json:"slots"`
+}
+
+// Counters are the message counters of the services at one moment. A service that did not answer has
+// none.
+type Counters struct {
+	Schedulers map[string]map[string]int64 `json:"schedulers"` // by name
+	Data       map[string]int64            `json:"data"`
+}
+
+// WriteRunInfo writes run.json.
+func WriteRunInfo(w io.Writer, info *RunInfo) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	return e.Encode(info)
+}
+
+// ReadRunInfo reads run.json and checks what every figure depends on.
+func ReadRunInfo(r io.Reader) (*RunInfo, error) {
+	var info RunInfo
+	if err := json.NewDecoder(r).Decode(&info); err != nil {
+		return nil, fmt.Errorf("not a run description: %w", err)
+	}
+	if !(info.TimeScale > 0) {
+		return nil, fmt.Errorf("time_scale is %g: it must be positive", info.TimeScale)
+	}
+	if info.Tasks < 0 || info.Warmup < 0 {
+		return nil, fmt.Errorf("tasks is %d and warmup %d: neither can be negative", info.Tasks, info.Warmup)
+	}
+	for _, c := range info.Classes {
+		if c.Nodes < 0 || !(c.Cores >= 0) || c.MemoryMB < 0 {
+			return nil, fmt.Errorf("class %q has %d nodes of %g cores and %d MB: none can be negative", c.Name, c.Nodes, c.Cores, c.MemoryMB)
+		}
+	}
+	return &info, nil
+}
+
+// ClassesOf counts nodes by class, in order of first appearance. Nodes of one class that differ are
+// one entry each.
+func ClassesOf(nodes []cluster.Node) []ClassInfo {
+	var classes []ClassInfo
+	at := map[ClassInfo]int{}
+	for i := range nodes {
+		n := &nodes[i]
+		key := ClassInfo{
+			Name:     n.Class,
+			Cores:    float64(n.Capacity[cluster.Cores]) / 1000,
+			MemoryMB: n.Capacity[cluster.Memory],
+			Slots:    n.Slots,
+		}
+		j, ok := at[key]
+		if !ok {
+			j = len(classes)
+			at[key] = j
+			classes = append(classes, key)
+		}
+		classes[j].Nodes++
+	}
+	return classes
+}

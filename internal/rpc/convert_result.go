@@ -1,0 +1,142 @@
+package rpc
+
+import (
+	"math"
+	"time"
+
+	"dodoor/gen-go/dodoor"
+	"dodoor/internal/cluster"
+)
+
+func (e encoder) notice(n *cluster.CompletionNotice) *dodoor.CompletionNotice {
+	w := &dodoor.CompletionNotice{
+		Node: &n.Node, NodeIncarnation: &n.NodeIncarnation, SchedulerIncarnation: &n.SchedulerIncarnation,
+		Completions: make([]*dodoor.Completion, len(n.Completions)), Report: e.report(n.Report),
+	}
+	for i := range n.Completions {
+		c := &n.Completions[i]
+		w.Completions[i] = &dodoor.Completion{
+			TaskID: &c.TaskID, Number: &c.Number, Outcome: outcomeMessage(c.Outcome),
+			ExitCode: narrow(int64(c.ExitCode)), Reason: optionalText(c.Reason),
+			WaitUs: micros(c.Wait), RunUs: micros(c.Run), CPUMs: millis(c.CPU), PeakMemoryMib: &c.PeakMemory,
+		}
+	}
+	return w
+}
+
+func outcomeMessage(o cluster.Outcome) *dodoor.Outcome {
+	w := dodoor.Outcome(o)
+	return &w
+}
+
+func (d *decoder) notice(w *dodoor.CompletionNotice) (n cluster.CompletionNotice) {
+	if w == nil {
+		d.missing("notice")
+		return n
+	}
+	n.Node = d.name("node", w.Node)
+	n.NodeIncarnation = d.incarnation("node_incarnation", w.NodeIncarnation)
+	n.SchedulerIncarnation = d.incarnation("scheduler_incarnation", w.SchedulerIncarnation)
+	n.Report = d.rider(w.Report)
+	if count := d.length("completions", len(w.Completions), maxItems); count > 0 {
+		n.Completions = make([]cluster.Completion, count)
+	}
+	for i := range n.Completions {
+		d.enter("completions", i)
+		n.Completions[i] = d.completion(w.Completions[i])
+		d.leave()
+	}
+	return n
+}
+
+func (d *decoder) completion(w *dodoor.Completion) cluster.Completion {
+	return cluster.Completion{
+		TaskID:     d.name("task_id", w.TaskID),
+		Number:     d.between("number", w.Number, 1, math.MaxInt64),
+		Outcome:    enum(d, "outcome", w.Outcome, cluster.Lost),
+		ExitCode:   d.int32("exit_code", w.ExitCode, math.MinInt32, math.MaxInt32),
+		Reason:     d.text("reason", w.Reason),
+		Wait:       d.micros("wait_us", w.WaitUs),
+		Run:        d.micros("run_us", w.RunUs),
+		CPU:        d.millis("cpu_ms", w.CPUMs),
+		PeakMemory: d.count("peak_memory_mib", w.PeakMemoryMib),
+	}
+}
+
+func (e encoder) record(r *cluster.TaskRecord) *dodoor.TaskRecord {
+	return &dodoor.TaskRecord{
+		ID: &r.ID, TaskType: &r.Type, Mode: optional(&r.Mode), Scheduler: &r.Scheduler,
+		Worker: optional(&r.Worker), NodeClass: optional(&r.Class),
+		Demand: e.amounts(&dodoor.Amounts{}, &r.Demand), EstimateMs: &r.Estimate,
+		ReceivedUnixUs: micros(r.Received), SchedulingUs: micros(r.Scheduling), WaitUs: micros(r.Wait),
+		RunUs: micros(r.Run), MakespanUs: micros(r.Makespan), Attempts: narrow(int64(r.Attempts)),
+		Outcome: outcomeMessage(r.Outcome), ExitCode: narrow(int64(r.ExitCode)), Reason: optionalText(r.Reason),
+		CPUMs: millis(r.CPU), PeakMemoryMib: &r.PeakMemory, ViewDecisions: &r.ViewDecisions,
+	}
+}
+
+func (d *decoder) record(w *dodoor.TaskRecord) cluster.TaskRecord {
+	return cluster.TaskRecord{
+		ID: d.name("id", w.ID), Type: d.name("task_type", w.TaskType), Mode: d.optionalName("mode", w.Mode),
+		Scheduler: d.name("scheduler", w.Scheduler), Worker: d.optionalName("worker", w.Worker),
+		Class:         d.optionalName("node_class", w.NodeClass),
+		Demand:        d.amounts("demand", w.Demand, amount),
+		Estimate:      d.between("estimate_ms", w.EstimateMs, 0, cluster.MaxDuration),
+		Received:      d.micros("received_unix_us", w.ReceivedUnixUs),
+		Scheduling:    d.micros("scheduling_us", w.SchedulingUs),
+		Wait:          d.micros("wait_us", w.WaitUs),
+		Run:           d.micros("run_us", w.RunUs),
+		Makespan:      d.micros("makespan_us", w.MakespanUs),
+		Attempts:      d.int32("attempts", w.Attempts, 0, math.MaxInt32),
+		Outcome:       enum(d, "outcome", w.Outcome, cluster.Lost),
+		ExitCode:      d.int32("exit_code", w.ExitCode, math.MinInt32, math.MaxInt32),
+		Reason:        d.text("reason", w.Reason),
+		CPU:           d.millis("cpu_ms", w.CPUMs),
+		PeakMemory:    d.count("peak_memory_mib", w.PeakMemoryMib),
+		ViewDecisions: d.count("view_decisions", w.ViewDecisions),
+	}
+}
+
+func (e encoder) collect(r *cluster.CollectRequest) *dodoor.CollectRequest {
+	return &dodoor.CollectRequest{
+		Client: &r.Client, After: &r.After, Max: narrow(int64(r.Max)), WaitMs: narrow(r.Wait.Milliseconds()),
+	}
+}
+
+func (d *decoder) collect(w *dodoor.CollectRequest) (r cluster.CollectRequest) {
+	if w == nil {
+		d.missing("request")
+		return r
+	}
+	r.Client = d.name("client", w.Client)
+	r.After = d.count("after", w.After)
+	r.Max = d.int32("max", w.Max, 0, maxItems)
+	r.Wait = time.Duration(d.int32("wait_ms", w.WaitMs, 0, maxPollMs)) * time.Millisecond
+	return r
+}
+
+func (e encoder) collectReply(r *cluster.CollectReply) *dodoor.CollectReply {
+	w := &dodoor.CollectReply{Cursor: &r.Cursor, Incarnation: &r.Incarnation}
+	if len(r.Records) > 0 {
+		w.Records = make([]*dodoor.TaskRecord, len(r.Records))
+	}
+	for i := range r.Records {
+		w.Records[i] = e.record(&r.Records[i])
+	}
+	return w
+}
+
+func (d *decoder) collectReply(w *dodoor.CollectReply) cluster.CollectReply {
+	r := cluster.CollectReply{
+		Cursor: d.count("cursor", w.Cursor), Incarnation: d.incarnation("incarnation", w.Incarnation),
+	}
+	if n := d.length("records", len(w.Records), maxItems); n > 0 {
+		r.Records = make([]cluster.TaskRecord, n)
+	}
+	for i := range r.Records {
+		d.enter("records", i)
+		r.Records[i] = d.record(w.Records[i])
+		d.leave()
+	}
+	return r
+}

@@ -1,0 +1,76 @@
+package rpc
+
+import (
+	"dodoor/gen-go/dodoor"
+	"dodoor/internal/cluster"
+)
+
+func (e encoder) query(q *cluster.TaskQuery) *dodoor.TaskQuery {
+	return &dodoor.TaskQuery{ID: optional(&q.ID), Max: narrow(int64(q.Max))}
+}
+
+// query returns a task query. Max says how many tasks to return; with an id it may be left out.
+func (d *decoder) query(w *dodoor.TaskQuery) (q cluster.TaskQuery) {
+	if w == nil {
+		d.missing("query")
+		return q
+	}
+	q.ID = d.optionalName("id", w.ID)
+	if q.ID == "" || w.Max != nil {
+		q.Max = d.int32("max", w.Max, 0, maxItems)
+	}
+	return q
+}
+
+func (e encoder) taskStatuses(tasks []cluster.TaskStatus) []*dodoor.TaskStatus {
+	messages := make([]*dodoor.TaskStatus, len(tasks))
+	for i := range tasks {
+		t := &tasks[i]
+		phase := dodoor.Phase(t.Phase)
+		messages[i] = &dodoor.TaskStatus{
+			ID: &t.ID, TaskType: &t.Type, Mode: optional(&t.Mode), Phase: &phase,
+			Node: optional(&t.Node), Scheduler: optional(&t.Scheduler),
+		}
+		if t.Record != nil {
+			messages[i].Record = e.record(t.Record)
+		}
+	}
+	return messages
+}
+
+func (d *decoder) taskStatuses(w []*dodoor.TaskStatus) []cluster.TaskStatus {
+	if d.length("tasks", len(w), maxItems) == 0 {
+		return nil
+	}
+	tasks := make([]cluster.TaskStatus, len(w))
+	for i, m := range w {
+		d.enter("tasks", i)
+		tasks[i] = d.taskStatus(m)
+		d.leave()
+	}
+	return tasks
+}
+
+func (d *decoder) taskStatus(w *dodoor.TaskStatus) cluster.TaskStatus {
+	t := cluster.TaskStatus{
+		ID: d.name("id", w.ID), Type: d.name("task_type", w.TaskType), Mode: d.optionalName("mode", w.Mode),
+		Phase: enum(d, "phase", w.Phase, cluster.Ended),
+		Node:  d.optionalName("node", w.Node), Scheduler: d.optionalName("scheduler", w.Scheduler),
+	}
+	if w.Record != nil {
+		d.enter("record", -1)
+		record := d.record(w.Record)
+		t.Record = &record
+		d.leave()
+	}
+	return t
+}
+
+// counters checks a reply of counters, whose names are the peer's business.
+func (d *decoder) counters(w map[string]int64) map[string]int64 {
+	d.length("counters", len(w), maxItems)
+	for name := range w {
+		d.checkName("counters", name)
+	}
+	return w
+}

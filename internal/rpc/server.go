@@ -1,0 +1,194 @@
+package rpc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Accepting that fails for want of a resource (EMFILE, ENOBUFS, ...) is tried again after a pause
+// that doubles between these bounds.
+const (
+	firstAcceptPause = 5 * time.Millisecond
+	maxAcceptPause   = time.Second
+)
+
+// Server answers requests for one Service on one listener. Requests on a connection are answered
+// one at a time, in order.
+type Server struct {
+	listener net.Listener
+	service  Service
+	cfg      Config
+	slots    chan struct{} // one token per running handler
+
+	handling context.Context // of handlers; ends when StopGrace is over
+	waiting  context.Context // of those that wait for something; ends when the server stops
+	abandon  context.CancelFunc
+	wake     context.CancelFunc
+
+	stopping  atomic.Bool
+	quit      chan struct{} // closed by Close
+	closeOnce sync.Once
+
+	mu    sync.Mutex
+	conns map[*serverConn]struct{}
+	serve sync.WaitGroup // one per connection
+}
+
+// Listen binds addr (TCP, "host:port"; port 0: any free one) for Serve.
+func Listen(addr string, service Service, cfg Config) (*Server, error) {
+	listener, err := net.Listen("tcp", addr)
+	if err != nil {
+		return nil, fmt.Errorf("rpc: %w", err)
+	}
+	return NewServer(listener, service, cfg), nil
+}
+
+// NewServer returns a server for connections to a listener, which it owns from then on.
+func NewServer(listener net.Listener, service Service, cfg Config) *Server {
+	cfg = cfg.filled()
+	return &Server{
+		listener: listener, service: service, cfg: cfg,
+		slots: make(chan struct{}, cfg.MaxHandlers),
+		quit:  make(chan struct{}),
+		conns: make(map[*serverConn]struct{}),
+	}
+}
+
+// Addr returns the bound address.
+func (s *Server) Addr() string { return s.listener.Addr().String() }
+
+// Close stops the server: Serve returns as it does when its context ends.
+func (s *Server) Close() error {
+	var err error
+	s.closeOnce.Do(func() {
+		close(s.quit)
+		err = s.listener.Close()
+	})
+	return err
+}
+
+// Serve answers requests until ctx ends or Close is called. It then hangs up idle connections, lets
+// running handlers finish for StopGrace, and returns nil; handlers that even ignore the end of their
+// context are an error, as is a listener that somebody else closed. It may be called once.
+func (s *Server) Serve(ctx context.Context) error {
+	// The library polls forever under a context with a deadline; handlers keep the values alone.
+	s.handling, s.abandon = context.WithCancel(context.WithoutCancel(ctx))
+	defer s.abandon()
+	s.waiting, s.wake = context.WithCancel(s.handling)
+	defer context.AfterFunc(ctx, func() { s.Close() })()
+
+	err := s.accept()
+	s.Close()
+	return errors.Join(err, s.stop())
+}
+
+// accept takes connections until the server is closed.
+func (s *Server) accept() error {
+	pause := firstAcceptPause
+	for {
+		conn, err := s.listener.Accept()
+		switch {
+		case s.closed():
+			if err == nil {
+				conn.Close()
+			}
+			return nil
+		case err == nil:
+			pause = firstAcceptPause
+			s.start(conn)
+			continue
+		case errors.Is(err, net.ErrClosed):
+			return fmt.Errorf("rpc: %s: %w", s.Addr(), err)
+		}
+		s.cfg.Observer.Event(AcceptFailed)
+		s.cfg.Log.Warn("accepting a connection failed", "address", s.Addr(), "error", err, "retry_in", pause)
+		select {
+		case <-time.After(pause):
+		case <-s.quit:
+		}
+		pause = min(2*pause, maxAcceptPause)
+	}
+}
+
+func (s *Server) closed() bool {
+	select {
+	case <-s.quit:
+		return true
+	default:
+		return false
+	}
+}
+
+// start serves a new connection, or hangs up at once when there are too many.
+func (s *Server) start(conn net.Conn) {
+	c := newServerConn(s, conn)
+	s.mu.Lock()
+	full := len(s.conns) >= s.cfg.MaxConnections
+	if !full {
+		s.conns[c] = struct{}{}
+		s.serve.Add(1)
+	}
+	s.mu.Unlock()
+	if full {
+		s.cfg.Observer.Event(RejectedConnection)
+		s.cfg.Log.Debug("too many connections", "peer", conn.RemoteAddr(), "limit", s.cfg.MaxConnections)
+		conn.Close()
+		return
+	}
+	go c.serve()
+}
+
+func (s *Server) remove(c *serverConn) {
+	s.mu.Lock()
+	delete(s.conns, c)
+	s.mu.Unlock()
+	s.serve.Done()
+}
+
+// stop ends every connection: idle ones now, the others after the request that they are answering.
+func (s *Server) stop() error {
+	s.stopping.Store(true)
+	s.wake()
+	s.each((*serverConn).closeIdle)
+	done := make(chan struct{})
+	go func() {
+		s.serve.Wait()
+		close(done)
+	}()
+	if finished(done, s.cfg.StopGrace) {
+		return nil
+	}
+	s.abandon()
+	s.each(func(c *serverConn) { c.Close() })
+	if finished(done, s.cfg.StopGrace) {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return fmt.Errorf("rpc: %s: stopped with %d handlers still running after %s",
+		s.Addr(), len(s.conns), 2*s.cfg.StopGrace)
+}
+
+func (s *Server) each(do func(*serverConn)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for c := range s.conns {
+		do(c)
+	}
+}
+
+func finished(done <-chan struct{}, within time.Duration) bool {
+	timer := time.NewTimer(within)
+	defer timer.Stop()
+	select {
+	case <-done:
+		return true
+	case <-timer.C:
+		return false
+	}
+}

@@ -1,0 +1,102 @@
+package report
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"dodoor/generator"
+)
+
+// The files of a run directory.
+const (
+	runFile     = "run.json"
+	tasksFile   = "tasks.csv"
+	summaryFile = "summary.json"
+)
+
+// Summarise folds the run in dir. A run that did not end, or whose rows are not all there, is an
+// error: its figures would be wrong without looking wrong.
+func Summarise(dir string) (*Summary, error) {
+	info, err := readRunInfo(dir)
+	if err != nil {
+		return nil, err
+	}
+	path := filepath.Join(dir, tasksFile)
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("%s is not a complete run: %w", dir, err)
+	}
+	defer file.Close()
+	fold := NewFold(info)
+	rows := generator.NewRowReader(file)
+	for {
+		var row generator.Row
+		switch err := rows.Read(&row); err {
+		case nil:
+			fold.Add(&row)
+			continue
+		case io.EOF:
+		default:
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		break
+	}
+	s := fold.Summary()
+	if s.Tasks != info.Tasks {
+		return nil, fmt.Errorf("%s has %d rows and %s speaks of %d tasks: the run is not complete", path, s.Tasks, runFile, info.Tasks)
+	}
+	return s, nil
+}
+
+func readRunInfo(dir string) (*generator.RunInfo, error) {
+	path := filepath.Join(dir, runFile)
+	file, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s is not the directory of a run: it has no %s", dir, runFile)
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	info, err := generator.ReadRunInfo(file)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if info.Ended == nil {
+		return nil, fmt.Errorf("%s: the run did not end: it was killed, or is still going on", path)
+	}
+	return info, nil
+}
+
+// WriteSummary writes summary.json into dir, whole or not at all.
+func WriteSummary(dir string, s *Summary) error {
+	text, err := json.MarshalIndent(s, "", " ")
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(dir, summaryFile)
+	partial := path + ".partial"
+	if err := os.WriteFile(partial, append(text, '\n'), 0o644); err != nil {
+		return err
+	}
+	return os.Rename(partial, path)
+}
+
+// ReadSummary reads the summary.json of dir.
+func ReadSummary(dir string) (*Summary, error) {
+	path := filepath.Join(dir, summaryFile)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	var s Summary
+	if err := json.Unmarshal(text, &s); err != nil {
+		return nil, fmt.Errorf("%s: not a summary: %w", path, err)
+	}
+	return &s, nil
+}

@@ -1,0 +1,191 @@
+// Package schedulerd runs one scheduler replica as a service: it takes a lock, lets the pure replica
+// step, releases the lock, and carries out what came back over Thrift.
+package schedulerd
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"dodoor/internal/cluster"
+	"dodoor/internal/rpc"
+	"dodoor/internal/telemetry"
+	"dodoor/scheduler"
+)
+
+// Config holds a scheduler service's settings.
+type Config struct {
+	Replica      scheduler.Config // Incarnation is set by New
+	Policy       scheduler.Policy
+	Listen       string
+	DataService  string // address
+	RPC          rpc.Config
+	MaxBatch     int           // placements per enqueue message; 1: no coalescing
+	NodeGrace    time.Duration // how long a broken connection to a worker may heal before its tasks go elsewhere
+	ProbeTimeout time.Duration
+	DrainTimeout time.Duration // for unfinished tasks and uncollected results at shutdown
+	Log          *slog.Logger
+	Metrics      *telemetry.Registry
+}
+
+// Daemon is a running scheduler. It implements rpc.Scheduler.
+type Daemon struct {
+	cfg      Config
+	self     cluster.SchedulerRef
+	server   *rpc.Server
+	data     dataLink
+	counters *rpc.Counters
+	metrics  *meters
+	log      *slog.Logger
+	start    time.Time
+
+	mu      sync.Mutex // guards what follows; never held across an RPC
+	replica *scheduler.Replica
+	peers   []*peer // by node index
+	news    chan struct{}
+	waiting int // collectors that wait for news
+
+	work    sync.WaitGroup // peers, probes and cancels
+	running context.Context
+	stop    context.CancelFunc
+}
+
+// New validates the configuration and binds the address.
+func New(cfg Config) (*Daemon, error) {
+	start := time.Now()
+	cfg.Replica.Incarnation = start.UnixNano()
+	replica, err := scheduler.New(cfg.Replica, cfg.Policy)
+	if err != nil {
+		return nil, err
+	}
+	d := &Daemon{cfg: cfg, replica: replica, start: start, counters: &rpc.Counters{}, news: make(chan struct{}),
+		log: cfg.Log.With("scheduler", cfg.Replica.Name)}
+	d.metrics = d.newMeters(cfg.Metrics)
+	d.cfg.RPC.Observer = d.counters
+	d.cfg.RPC.Log = d.log
+	d.running, d.stop = context.WithCancel(context.Background())
+	d.server, err = rpc.Listen(cfg.Listen, rpc.SchedulerService(d, cfg.Replica.Dimensions), d.cfg.RPC)
+	if err != nil {
+		d.stop()
+		return nil, fmt.Errorf("scheduler %s: %w", cfg.Replica.Name, err)
+	}
+	d.self = cluster.SchedulerRef{Name: cfg.Replica.Name, Address: d.server.Addr(), Incarnation: cfg.Replica.Incarnation}
+	d.data.init(d)
+	return d, nil
+}
+
+// Addr returns the bound address, host:port.
+func (d *Daemon) Addr() string { return d.server.Addr() }
+
+// Ready reports whether the scheduler takes work: it has registered and knows a worker.
+func (d *Daemon) Ready() error {
+	if !d.data.registered() {
+		return fmt.Errorf("scheduler %s: not registered with the data service at %s yet", d.self.Name, d.cfg.DataService)
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.replica.Statistics().Candidates == 0 {
+		return fmt.Errorf("scheduler %s: no worker takes placements", d.self.Name)
+	}
+	return nil
+}
+
+// Run serves until ctx ends, then drains: nothing new is accepted, and unfinished tasks and uncollected
+// results get DrainTimeout. It returns the first error that made serving impossible.
+func (d *Daemon) Run(ctx context.Context) error {
+	served := make(chan error, 1)
+	go func() { served <- d.server.Serve(d.running) }()
+	var background sync.WaitGroup
+	background.Go(func() { d.data.run(d.running) })
+	background.Go(func() { d.tick(d.running) })
+	var err error
+	select {
+	case err = <-served:
+		served <- nil
+	case <-ctx.Done():
+		d.drain()
+	}
+	d.data.leave()
+	d.stop()
+	<-served
+	background.Wait()
+	d.closePeers()
+	d.work.Wait()
+	return err
+}
+
+// now is the time since the service started: the only clock the replica knows.
+func (d *Daemon) now() time.Duration { return time.Since(d.start) }
+
+const tickEvery = 20 * time.Millisecond
+
+func (d *Daemon) tick(ctx context.Context) {
+	ticker := time.NewTicker(tickEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+			d.mu.Lock()
+			d.carryOut(d.replica.Tick(d.now()))
+			d.mu.Unlock()
+		}
+	}
+}
+
+// drain waits for unfinished tasks and uncollected results, and says what it abandons.
+func (d *Daemon) drain() {
+	d.mu.Lock()
+	d.replica.Draining()
+	d.carryOut(d.replica.Settle(d.now()))
+	d.mu.Unlock()
+	deadline := time.NewTimer(d.cfg.DrainTimeout)
+	defer deadline.Stop()
+	poll := time.NewTicker(tickEvery)
+	defer poll.Stop()
+	for {
+		d.mu.Lock()
+		unfinished, uncollected := d.replica.Pending(), d.replica.Uncollected()
+		d.mu.Unlock()
+		if unfinished == 0 && uncollected == 0 {
+			d.log.Info("drained")
+			return
+		}
+		select {
+		case <-deadline.C:
+			d.log.Warn("drain timeout: abandoned", "unfinished_tasks", unfinished, "uncollected_results", uncollected, "waited", d.cfg.DrainTimeout)
+			return
+		case <-poll.C:
+		}
+	}
+}
+
+// carryOut starts what the replica wants done. The caller holds the lock, so that every stream gets its
+// placements in the order of their numbers; nothing here blocks.
+func (d *Daemon) carryOut(ready *scheduler.Ready) {
+	for _, i := range ready.Drop {
+		d.dropPeer(i)
+	}
+	for _, i := range ready.Connect {
+		d.connectPeer(i)
+	}
+	for i := range ready.Send {
+		d.peers[ready.Send[i].Node].post(ready.Send[i])
+	}
+	for _, call := range ready.Probe {
+		d.probe(call)
+	}
+	for _, call := range ready.Cancel {
+		d.peers[call.Node].cancel(call.TaskID)
+	}
+	for _, delta := range ready.Flush {
+		d.data.post(delta)
+	}
+	if ready.Wake && d.waiting > 0 {
+		close(d.news)
+		d.news, d.waiting = make(chan struct{}), 0
+	}
+}

@@ -1,0 +1,143 @@
+package schedulerd
+
+import (
+	"context"
+	"time"
+
+	"dodoor/internal/cluster"
+)
+
+// Submit accepts tasks, or refuses them one by one with the reason.
+func (d *Daemon) Submit(_ context.Context, r cluster.SubmitRequest) ([]cluster.Refusal, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if err := d.replica.Admit(len(r.Tasks)); err != nil {
+		return nil, err
+	}
+	var refused []cluster.Refusal
+	for i := range r.Tasks {
+		before := time.Now()
+		ready, refusal := d.replica.Submit(before.Sub(d.start), r.Client, &r.Tasks[i])
+		d.metrics.decision.Observe(time.Since(before))
+		if refusal != nil {
+			refused = append(refused, *refusal)
+		}
+		d.carryOut(ready)
+	}
+	return refused, nil
+}
+
+// Collect returns the records of a client's ended tasks, waiting up to r.Wait for the first.
+func (d *Daemon) Collect(ctx context.Context, r cluster.CollectRequest) (cluster.CollectReply, error) {
+	deadline := time.NewTimer(r.Wait)
+	defer deadline.Stop()
+	for timedOut := false; ; {
+		d.mu.Lock()
+		records, cursor, err := d.replica.Collect(r.Client, r.After, r.Max)
+		news := d.news
+		if err == nil && len(records) == 0 && !timedOut {
+			d.waiting++
+		}
+		d.mu.Unlock()
+		if err != nil || len(records) > 0 || timedOut {
+			return d.collected(records, cursor), err
+		}
+		select {
+		case <-news:
+		case <-deadline.C:
+			timedOut = true
+		case <-d.running.Done():
+			timedOut = true
+		case <-ctx.Done():
+			return cluster.CollectReply{}, ctx.Err()
+		}
+	}
+}
+
+// collected moves the records' times from the replica's clock to the Unix epoch.
+func (d *Daemon) collected(records []cluster.TaskRecord, cursor int64) cluster.CollectReply {
+	for i := range records {
+		records[i].Received += time.Duration(d.start.UnixNano())
+	}
+	return cluster.CollectReply{Cursor: cursor, Records: records, Incarnation: d.self.Incarnation}
+}
+
+// Cancel asks for a task's end; false: it is unknown here or has ended.
+func (d *Daemon) Cancel(_ context.Context, taskID string) (bool, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	ready, found := d.replica.Cancel(d.now(), taskID)
+	d.carryOut(ready)
+	return found, nil
+}
+
+// Tasks answers a task query.
+func (d *Daemon) Tasks(_ context.Context, q cluster.TaskQuery) ([]cluster.TaskStatus, error) {
+	d.mu.Lock()
+	list := d.replica.Query(q)
+	d.mu.Unlock()
+	for i := range list {
+		if list[i].Record != nil {
+			record := *list[i].Record
+			record.Received += time.Duration(d.start.UnixNano())
+			list[i].Record = &record
+		}
+	}
+	return list, nil
+}
+
+// Complete takes a worker's completion notice.
+func (d *Daemon) Complete(_ context.Context, n cluster.CompletionNotice) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	ready, err := d.replica.Completed(d.now(), &n)
+	d.carryOut(ready)
+	return err
+}
+
+// Push takes a snapshot from the data service.
+func (d *Daemon) Push(_ context.Context, s cluster.Snapshot) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	ready, err := d.replica.Push(d.now(), &s)
+	d.carryOut(ready)
+	return err
+}
+
+// View returns what this replica believes about every node.
+func (d *Daemon) View(context.Context) (cluster.ClusterStatus, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	status := d.replica.Status(d.now())
+	status.Schedulers = []cluster.SchedulerRef{d.self}
+	return status, nil
+}
+
+// Settle sends the delta now, whatever the batch holds, and returns when the data service has it.
+func (d *Daemon) Settle(ctx context.Context) error {
+	d.mu.Lock()
+	d.carryOut(d.replica.Settle(d.now()))
+	d.mu.Unlock()
+	return d.data.flushed(ctx)
+}
+
+// Counters returns RPCs by kind and the replica's own counts.
+func (d *Daemon) Counters(context.Context) (map[string]int64, error) {
+	counts := d.counters.Map()
+	d.mu.Lock()
+	s := d.replica.Statistics()
+	d.mu.Unlock()
+	counts["incarnation"] = d.self.Incarnation
+	counts["decisions"] = s.Decisions
+	counts["retries"] = s.Retries
+	counts["refused"] = s.Refused
+	counts["pending"] = int64(s.Pending)
+	counts["retained"] = int64(s.Retained)
+	counts["expired_results"] = s.Expired
+	counts["nodes"] = int64(s.Nodes)
+	counts["candidates"] = int64(s.Candidates)
+	for o := cluster.Finished; o <= cluster.Lost; o++ {
+		counts["tasks."+o.String()] = s.Outcomes[o]
+	}
+	return counts, nil
+}

@@ -1,0 +1,54 @@
+package schedulerd
+
+import (
+	"dodoor/internal/cluster"
+	"dodoor/internal/telemetry"
+	"dodoor/scheduler"
+)
+
+// meters are the scheduler's live metrics.
+type meters struct {
+	decision   *telemetry.Histogram
+	scheduling *telemetry.Histogram
+}
+
+func (d *Daemon) newMeters(r *telemetry.Registry) *meters {
+	m := &meters{
+		decision:   r.Histogram("decision_seconds", "Time to place one task from the cached view."),
+		scheduling: r.Histogram("scheduling_seconds", "From receiving a task to its worker's acknowledgement."),
+	}
+	statistic := func(name, help string, read func(s scheduler.Statistics) float64) {
+		r.Gauge(name, help, func() float64 {
+			d.mu.Lock()
+			defer d.mu.Unlock()
+			return read(d.replica.Statistics())
+		})
+	}
+	statistic("pending_tasks", "Accepted tasks that have not ended.", func(s scheduler.Statistics) float64 { return float64(s.Pending) })
+	statistic("retained_results", "Ended tasks kept for collectors and queries.", func(s scheduler.Statistics) float64 { return float64(s.Retained) })
+	statistic("nodes", "Registered workers.", func(s scheduler.Statistics) float64 { return float64(s.Nodes) })
+	statistic("candidates", "Workers that take placements.", func(s scheduler.Statistics) float64 { return float64(s.Candidates) })
+	statistic("view_age_decisions", "Own placements since the newest snapshot arrived.", func(s scheduler.Statistics) float64 { return float64(s.SinceSnapshot) })
+	r.Gauge("view_age_seconds", "Time since the newest snapshot arrived.", func() float64 {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		return (d.now() - d.replica.View().Fresh).Seconds()
+	})
+	r.OnCollect("rpcs_total", "Request messages by kind and direction.", []string{"direction", "method"}, d.counters.Collect)
+	r.OnCollect("events_total", "Decisions, retries and tasks by terminal state.", []string{"event"}, d.events)
+	return m
+}
+
+// events publishes the replica's cumulative counts.
+func (d *Daemon) events(set telemetry.SetFunc) {
+	d.mu.Lock()
+	s := d.replica.Statistics()
+	d.mu.Unlock()
+	set(float64(s.Decisions), "decision")
+	set(float64(s.Retries), "retry")
+	set(float64(s.Refused), "refused")
+	set(float64(s.Expired), "result-expired")
+	for o := cluster.Finished; o <= cluster.Lost; o++ {
+		set(float64(s.Outcomes[o]), o.String())
+	}
+}

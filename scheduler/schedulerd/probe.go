@@ -1,0 +1,46 @@
+package schedulerd
+
+import (
+	"context"
+	"errors"
+
+	"dodoor/internal/rpc"
+	"dodoor/scheduler"
+)
+
+var errNoStream = errors.New("the worker left")
+
+// probe asks a worker for its state and gives the answer, or the failure, to the replica. A worker that
+// does not answer costs one deadline. The caller holds the lock; the call runs on its own.
+func (d *Daemon) probe(call scheduler.ProbeCall) {
+	p := d.peers[call.Node]
+	task, id, demand := call.Task, call.Task.ID, call.Task.Uniform.Demand
+	d.work.Go(func() {
+		answer := scheduler.Probe{Task: task, Node: call.Node}
+		err := errNoStream
+		if p != nil {
+			ctx, cancel := context.WithTimeout(p.ctx, d.cfg.ProbeTimeout)
+			answer.Answer, err = p.client.Probe(ctx, id, demand)
+			cancel()
+		}
+		answer.Failed = err != nil
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		d.carryOut(d.replica.Probed(d.now(), answer))
+	})
+}
+
+// cancel asks the worker to stop a task. Its completion notice says what became of it; a worker out of
+// reach is dealt with by its stream.
+func (p *peer) cancel(taskID string) {
+	if p == nil {
+		return
+	}
+	p.d.work.Go(func() {
+		ctx, cancel := context.WithTimeout(p.ctx, p.d.cfg.NodeGrace)
+		defer cancel()
+		if _, err := p.client.Cancel(ctx, taskID); err != nil && !errors.Is(err, rpc.ErrUnavailable) && ctx.Err() == nil {
+			p.d.log.Warn("cancelling failed", "task", taskID, "worker", p.node.Name, "error", err)
+		}
+	})
+}
