@@ -1,6 +1,7 @@
 package conf
 
 import (
+	"bytes"
 	"errors"
 	"slices"
 
@@ -39,7 +40,7 @@ func (r *report) parse(from source, rank int) (document, bool) {
 	var syntax toml.ParseError
 	switch {
 	case errors.As(err, &syntax):
-		r.syntax(syntax, found.repeats, at)
+		r.syntax(syntax, lineOf(syntax, from.text), found.repeats, at)
 	case err != nil:
 		r.addAt(at(0), "", "%v", err)
 	}
@@ -48,8 +49,7 @@ func (r *report) parse(from source, rank int) (document, bool) {
 
 // syntax reports why the library refused a text. It stops at the first key that is set twice; the
 // scanner knows all of them, and where each was set first.
-func (r *report) syntax(err toml.ParseError, repeats []repeat, at func(line int) origin) {
-	line := err.Position.Line
+func (r *report) syntax(err toml.ParseError, line int, repeats []repeat, at func(line int) origin) {
 	if !slices.ContainsFunc(repeats, func(d repeat) bool { return d.line == line }) {
 		near := ""
 		if err.LastKey != "" {
@@ -61,4 +61,11 @@ func (r *report) syntax(err toml.ParseError, repeats []repeat, at func(line int)
 	for _, d := range repeats {
 		r.addAt(at(d.line), "", "%s is set twice: first on line %d", d.path, d.first)
 	}
+}
+
+// lineOf returns the line of a syntax error. The library's own is one too high where a line ends
+// too early.
+func lineOf(err toml.ParseError, text []byte) int {
+	text = bytes.TrimPrefix(text, []byte("\ufeff"))
+	return 1 + bytes.Count(text[:min(err.Position.Start, len(text))], []byte("\n"))
 }

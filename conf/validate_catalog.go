@@ -28,7 +28,7 @@ func validateClasses(r *report, classes []Class) {
 	switch {
 	case len(classes) == 0:
 		r.add("class", "no workers: describe at least one [[class]] of nodes")
-	case total == 0:
+	case !slices.ContainsFunc(classes, func(c Class) bool { return c.Count != 0 }):
 		r.add("class", "no workers: every class has count 0")
 	case total > manyNodes:
 		r.add("class", "must be at most %d workers in all, found %d", manyNodes, total)

@@ -17,7 +17,7 @@ func (s *Summary) Print(w io.Writer) error {
 	b.WriteString(s.headline() + "\n")
 	b.WriteString(s.latencyTable() + "\n")
 	b.WriteString(s.classTable() + "\n")
-	fmt.Fprintf(&b, "throughput   %s tasks/s of trace time (%s s of trace, %s s on the wall)\n", figure(s.ThroughputPerS), figure(s.SpanS), figure(s.WallS))
+	fmt.Fprintf(&b, "throughput   %.4g tasks/s of trace time (%.1f s of trace, %.1f s on the wall)\n", s.ThroughputPerS, s.SpanS, s.WallS)
 	fmt.Fprintf(&b, "utilisation  cores %.1f %%, memory %.1f %%\n", 100*s.Utilisation.Cores, 100*s.Utilisation.Memory)
 	fmt.Fprintf(&b, "messages     %.3f control messages per task, %.3f RPCs per task\n", s.ControlMessagesPerTask, s.RPCsPerTask)
 	m := s.Messages
@@ -43,7 +43,7 @@ func (s *Summary) headline() string {
 }
 
 func (s *Summary) latencyTable() string {
-	t := newTable(table.Row{"", "unit", "mean", "p50", "p95", "p99", "p99.9", "max"})
+	t := newTable(2, table.Row{"", "unit", "mean", "p50", "p95", "p99", "p99.9", "max"})
 	for _, row := range []struct {
 		name, unit string
 		d          Distribution
@@ -54,14 +54,13 @@ func (s *Summary) latencyTable() string {
 		{"scheduling", "ms, wall", s.SchedulingMs},
 		{"generator lag", "ms, wall", s.GeneratorLagMs},
 	} {
-		d := row.d
-		t.AppendRow(table.Row{row.name, row.unit, figure(d.Mean), figure(d.P50), figure(d.P95), figure(d.P99), figure(d.P999), figure(d.Max)})
+		t.AppendRow(append(table.Row{row.name, row.unit}, row.d.cells()...))
 	}
 	return t.Render()
 }
 
 func (s *Summary) classTable() string {
-	t := newTable(table.Row{"node class", "", "tasks", "cores used"})
+	t := newTable(1, table.Row{"node class", "tasks", "cores used"})
 	names := make([]string, 0, len(s.PerClass))
 	for name := range s.PerClass {
 		names = append(names, name)
@@ -69,19 +68,19 @@ func (s *Summary) classTable() string {
 	slices.Sort(names)
 	for _, name := range names {
 		c := s.PerClass[name]
-		t.AppendRow(table.Row{name, "", c.Tasks, fmt.Sprintf("%.1f %%", 100*c.UtilisationCores)})
+		t.AppendRow(table.Row{name, c.Tasks, fmt.Sprintf("%.1f %%", 100*c.UtilisationCores)})
 	}
 	return t.Render()
 }
 
-// newTable aligns the first two columns left and figures right.
-func newTable(header table.Row) table.Writer {
+// newTable aligns the first columns left and the others, which hold figures, right.
+func newTable(left int, header table.Row) table.Writer {
 	t := table.NewWriter()
 	t.SetStyle(table.StyleLight)
 	t.Style().Format.Header = text.FormatDefault
 	t.AppendHeader(header)
 	var columns []table.ColumnConfig
-	for i := 3; i <= len(header); i++ {
+	for i := left + 1; i <= len(header); i++ {
 		columns = append(columns, table.ColumnConfig{Number: i, Align: text.AlignRight, AlignHeader: text.AlignRight})
 	}
 	t.SetColumnConfigs(columns)
@@ -108,14 +107,23 @@ func (s *Summary) warnings() string {
 	return b.String()
 }
 
-// figure prints v with three decimals below 100 and fewer above: no digit that nobody reads.
-func figure(v float64) string {
+// cells prints a distribution with as many decimals as its largest value can bear, or as dashes when
+// nothing was measured.
+func (d Distribution) cells() []any {
+	decimals := 3
 	switch {
-	case v >= 10000 || v <= -10000:
-		return fmt.Sprintf("%.0f", v)
-	case v >= 100 || v <= -100:
-		return fmt.Sprintf("%.1f", v)
-	default:
-		return fmt.Sprintf("%.3f", v)
+	case d.Max >= 10000:
+		decimals = 0
+	case d.Max >= 100:
+		decimals = 1
 	}
+	var cells []any
+	for _, v := range [...]float64{d.Mean, d.P50, d.P95, d.P99, d.P999, d.Max} {
+		cell := fmt.Sprintf("%.*f", decimals, v)
+		if d == (Distribution{}) {
+			cell = "-"
+		}
+		cells = append(cells, cell)
+	}
+	return cells
 }

@@ -130,5 +130,5 @@ func (d *Daemon) measure(r *telemetry.Registry) {
 		d.mu.Unlock()
 		set(float64(n))
 	})
-	r.OnCollect("rpcs_total", "Request messages by kind and direction.", []string{"direction", "method"}, d.counters.Collect)
+	r.OnCollect("rpcs_total", "Request messages by kind and direction.", []string{"direction", "method"}, telemetry.RPCs(d.counters.Map))
 }

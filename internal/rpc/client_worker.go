@@ -29,7 +29,9 @@ func (c *WorkerClient) Close() error {
 	return nil
 }
 
-func (c *WorkerClient) wire() *dodoor.WorkerServiceClient { return dodoor.NewWorkerServiceClient(c.calls) }
+func (c *WorkerClient) wire() *dodoor.WorkerServiceClient {
+	return dodoor.NewWorkerServiceClient(c.calls)
+}
 
 // Attach implements Worker.
 func (c *WorkerClient) Attach(ctx context.Context, s cluster.SchedulerRef) (cluster.AttachReply, error) {

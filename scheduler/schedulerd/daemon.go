@@ -112,6 +112,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	<-served
 	background.Wait()
 	d.closePeers()
+	d.data.close()
 	d.work.Wait()
 	return err
 }

@@ -30,7 +30,7 @@ type dataLink struct {
 func (l *dataLink) init(d *Daemon) {
 	l.d = d
 	l.client = rpc.NewDataClient(d.cfg.DataService, d.cfg.Replica.Dimensions, d.cfg.RPC)
-	l.sender = rpc.NewSender(d.running, 1, l.flush)
+	l.sender = rpc.NewSender(1, 0, l.flush)
 	l.lost = make(chan struct{}, 1)
 	l.changed = make(chan struct{})
 }
@@ -44,7 +44,6 @@ const (
 
 // run keeps the scheduler registered.
 func (l *dataLink) run(ctx context.Context) {
-	defer l.client.Close()
 	complained := false
 	for ctx.Err() == nil {
 		if err := l.register(ctx); err != nil {
@@ -99,7 +98,9 @@ func (l *dataLink) post(delta *cluster.Delta) {
 	l.mu.Lock()
 	l.posted++
 	l.mu.Unlock()
-	l.sender.Post(delta)
+	if err := l.sender.Post(delta); err != nil {
+		l.answered()
+	}
 }
 
 // flush delivers one delta. A delta that does not arrive is forgotten: its workers go into the next one.
@@ -115,12 +116,16 @@ func (l *dataLink) flush(ctx context.Context, batch []*cluster.Delta) {
 			default:
 			}
 		}
-		l.mu.Lock()
-		l.flushes++
-		close(l.changed)
-		l.changed = make(chan struct{})
-		l.mu.Unlock()
+		l.answered()
 	}
+}
+
+func (l *dataLink) answered() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.flushes++
+	close(l.changed)
+	l.changed = make(chan struct{})
 }
 
 // flushed returns when every delta posted so far was answered or given up.
@@ -139,6 +144,14 @@ func (l *dataLink) flushed(ctx context.Context) error {
 	}
 	l.mu.Unlock()
 	return nil
+}
+
+// close stops the flushes and hangs up.
+func (l *dataLink) close() {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	l.sender.Close(ctx)
+	l.client.Close()
 }
 
 // leave says good-bye, so that nobody pushes to this process any more.

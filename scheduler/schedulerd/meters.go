@@ -34,7 +34,7 @@ func (d *Daemon) newMeters(r *telemetry.Registry) *meters {
 		defer d.mu.Unlock()
 		return (d.now() - d.replica.View().Fresh).Seconds()
 	})
-	r.OnCollect("rpcs_total", "Request messages by kind and direction.", []string{"direction", "method"}, d.counters.Collect)
+	r.OnCollect("rpcs_total", "Request messages by kind and direction.", []string{"direction", "method"}, telemetry.RPCs(d.counters.Map))
 	r.OnCollect("events_total", "Decisions, retries and tasks by terminal state.", []string{"event"}, d.events)
 	return m
 }

@@ -35,7 +35,7 @@ func (d *Daemon) connectPeer(index int) {
 	p := &peer{d: d, index: index, node: d.replica.Node(index)}
 	p.ctx, p.close = context.WithCancel(d.running)
 	p.client = rpc.NewWorkerClient(p.node.Address, d.cfg.Replica.Dimensions, d.cfg.RPC)
-	p.sender = rpc.NewSender(p.ctx, d.cfg.MaxBatch, p.send)
+	p.sender = rpc.NewSender(d.cfg.MaxBatch, 0, p.send)
 	d.peers[index] = p
 }
 
@@ -49,7 +49,7 @@ func (d *Daemon) dropPeer(index int) {
 	d.peers[index] = nil
 	p.close()
 	d.work.Go(func() {
-		p.sender.Close()
+		p.sender.Close(p.ctx)
 		p.client.Close()
 	})
 }
@@ -62,11 +62,11 @@ func (d *Daemon) closePeers() {
 	}
 }
 
-// post queues a placement; a node that left in the meantime has no stream, and its tasks were placed
-// again already.
+// post queues a placement. A node that left in the meantime has no stream, and its tasks were placed
+// again already; so were those of a stream that is closing.
 func (p *peer) post(s scheduler.Dispatch) {
 	if p != nil {
-		p.sender.Post(s)
+		_ = p.sender.Post(s)
 	}
 }
 

@@ -1,0 +1,112 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"strconv"
+	"strings"
+
+	"dodoor/conf"
+	"dodoor/internal/telemetry"
+)
+
+// options are a command's flags: those that stand for a configuration key become overrides, so that
+// they are validated like the file.
+type options struct {
+	*flag.FlagSet
+	conf   string
+	sets   []string
+	stderr io.Writer
+}
+
+// newOptions starts the flags of a command; example is shown by -h.
+func newOptions(name, does, example, defaultConf string, stderr io.Writer) *options {
+	o := &options{FlagSet: flag.NewFlagSet("dodoor "+name, flag.ContinueOnError), stderr: stderr}
+	o.SetOutput(stderr)
+	o.Usage = func() {
+		fmt.Fprintf(stderr, "dodoor %s: %s.\n\nExample:\n  %s\n\nFlags:\n", name, does, strings.ReplaceAll(example, "\n", "\n  "))
+		o.PrintDefaults()
+	}
+	o.StringVar(&o.conf, "conf", defaultConf, "configuration `file`, or the name of a shipped profile: "+strings.Join(conf.Profiles(), ", "))
+	o.Func("set", "override any configuration `key=value`, as in -set scheduler.b_delta=4 (repeatable)", func(s string) error {
+		o.sets = append(o.sets, s)
+		return nil
+	})
+	o.override("log-level", "log.level", "log `level`: debug, info, warn or error")
+	return o
+}
+
+// override declares a flag that stands for a configuration key.
+func (o *options) override(name, key, help string) {
+	o.Func(name, help+" ("+key+")", func(value string) error {
+		o.sets = append(o.sets, key+"="+quoted(value))
+		return nil
+	})
+}
+
+// quoted keeps a value that is not a number in one piece, whatever it contains.
+func quoted(value string) string {
+	if _, err := strconv.ParseFloat(value, 64); err == nil {
+		return value
+	}
+	return strconv.Quote(value)
+}
+
+// parse reads the command line. Its int is the exit code to stop with, or -1 to go on.
+func (o *options) parse(args []string) int {
+	switch err := o.Parse(args); {
+	case errors.Is(err, flag.ErrHelp):
+		return exitDone
+	case err != nil:
+		return exitUsage
+	}
+	if o.NArg() > 0 {
+		fmt.Fprintf(o.stderr, "%s: unexpected argument %q\n", o.Name(), o.Arg(0))
+		return exitUsage
+	}
+	return -1
+}
+
+// load parses the command line and reads the configuration that it describes.
+func (o *options) load(args []string) (*conf.Config, *slog.Logger, int) {
+	if code := o.parse(args); code >= 0 {
+		return nil, nil, code
+	}
+	return o.configure()
+}
+
+// configure reads the configuration, for commands that take arguments after their flags.
+func (o *options) configure() (*conf.Config, *slog.Logger, int) {
+	c, err := conf.Load(o.conf, o.sets)
+	if err != nil {
+		return nil, nil, o.fail(exitUsage, err)
+	}
+	log, err := telemetry.Logger(c.Log.Level, c.Log.Format, o.stderr)
+	if err != nil {
+		return nil, nil, o.fail(exitUsage, err)
+	}
+	for _, warning := range c.Warnings() {
+		log.Warn(warning)
+	}
+	return c, log, -1
+}
+
+// fail reports an error and returns the exit code.
+func (o *options) fail(code int, err error) int {
+	fmt.Fprintf(o.stderr, "%s: %v\n", o.Name(), err)
+	return code
+}
+
+// replayFlags are common to the commands that replay a trace.
+func (o *options) replayFlags() {
+	o.override("trace", "generator.trace", "trace `file`, or azure or functionbench for a synthetic one")
+	o.override("qps", "generator.qps", "mean arrivals per second, in trace time")
+	o.override("n", "generator.n", "number of tasks, warm-up included")
+	o.override("warmup", "generator.warmup", "first tasks that no figure counts")
+	o.override("time-scale", "generator.time_scale", "trace seconds that pass in one")
+	o.override("out", "generator.out", "`directory` for the rows")
+	o.override("seed", "seed", "seed of arrivals, synthetic traces and every placement")
+}

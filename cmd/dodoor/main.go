@@ -1,0 +1,74 @@
+// Command dodoor places tasks on heterogeneous clusters: the services, the tools that drive them, and
+// the tools that look at them, in one binary.
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+)
+
+// Exit codes.
+const (
+	exitDone   = 0
+	exitFailed = 1 // the run failed or tasks were lost
+	exitUsage  = 2 // wrong usage or configuration
+)
+
+// A command is one page: its name, what it does, and how it runs.
+type command struct {
+	name string
+	does string
+	run  func(args []string, stdout, stderr io.Writer) int
+}
+
+var commands = []command{
+	{"local", "run a whole cluster on this machine, replay a trace, print the summary", runLocal},
+	{"replay", "replay a trace against running schedulers", runReplay},
+	{"trace", "make a synthetic trace, or describe one", runTrace},
+	{"datastore", "run the data service", runDatastore},
+	{"scheduler", "run one scheduler replica", runScheduler},
+	{"worker", "run one worker", runWorker},
+	{"submit", "submit one task to a running cluster and wait for it", runSubmit},
+	{"nodes", "list the workers of a running cluster", runNodes},
+	{"tasks", "list tasks, or show one", runTasks},
+	{"cancel", "cancel a task", runCancel},
+	{"drain", "take a worker out of placement, or put it back", runDrain},
+	{"conf", "check or show a configuration", runConf},
+	{"version", "print version, commit, Go and Thrift", runVersion},
+}
+
+func main() { os.Exit(dispatch(os.Args[1:], os.Stdout, os.Stderr)) }
+
+func dispatch(args []string, stdout, stderr io.Writer) int {
+	if len(args) == 0 {
+		usage(stderr)
+		return exitUsage
+	}
+	switch args[0] {
+	case "-h", "-help", "--help", "help":
+		usage(stdout)
+		return exitDone
+	case "-version", "--version":
+		return runVersion(nil, stdout, stderr)
+	}
+	for _, c := range commands {
+		if c.name == args[0] {
+			return c.run(args[1:], stdout, stderr)
+		}
+	}
+	fmt.Fprintf(stderr, "dodoor: no command is called %q\n\n", args[0])
+	usage(stderr)
+	return exitUsage
+}
+
+func usage(w io.Writer) {
+	var b strings.Builder
+	b.WriteString("Dodoor places tasks on heterogeneous clusters without probing anybody.\n\nUsage: dodoor COMMAND [flags]\n\n")
+	for _, c := range commands {
+		fmt.Fprintf(&b, "  %-10s %s\n", c.name, c.does)
+	}
+	b.WriteString("\ndodoor COMMAND -h shows the flags and an example. To see it work:\n\n  dodoor local -n 2000 -qps 60 -time-scale 10\n")
+	io.WriteString(w, b.String())
+}

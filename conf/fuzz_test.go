@@ -1,0 +1,38 @@
+package conf
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+)
+
+// FuzzLoad: whatever the text and the override, Load returns; what it accepts prints and loads
+// again to the same, and what it refuses it refuses with a place.
+func FuzzLoad(f *testing.F) {
+	for _, name := range append(Profiles(), "../conf/functionbench") {
+		text, err := profiles.ReadFile(name + ".toml")
+		if err == nil {
+			f.Add(string(text), "scheduler.b_delta=4")
+		}
+	}
+	f.Add(laptop+"class = 1\n[class]\n[[class]]", "class.laptop.count=2")
+	f.Add(laptop+"[[task_type]]\nname = 'x'\nmode = [{name='m', cores=1, duration='1s', extra={gpu=.5}}]", "task_type.x.mode.m.cores=nan")
+	f.Add("[[class]]\nname = 'a'\ncores = 0.5\nmemory_mb = 1\n[class.extra]\n'g.p' = 1", "class.a.extra.gpu=1")
+	f.Add(laptop+"include = ['functionbench']", "generator.schedulers=['h:1']")
+	f.Fuzz(func(t *testing.T, text, set string) {
+		c, err := load(source{"f.toml", []byte(text)}, openEmbedded, []string{set})
+		if err != nil {
+			for line := range strings.Lines(err.Error()) {
+				if !strings.HasPrefix(line, "f.toml") && !strings.HasPrefix(line, "-set ") && !strings.HasPrefix(line, "functionbench.toml:") {
+					t.Fatalf("no place in %q", line)
+				}
+			}
+			return
+		}
+		c.Warnings()
+		c.TaskTypes()
+		if again := reload(t, c); !reflect.DeepEqual(again, c) {
+			t.Fatalf("loaded\n%+v\nwant\n%+v", again, c)
+		}
+	})
+}

@@ -1,0 +1,130 @@
+package conf
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"dodoor/internal/cluster"
+)
+
+// reload prints c and loads it again.
+func reload(t interface{ Fatalf(string, ...any) }, c *Config) *Config {
+	text, err := c.Marshal()
+	if err != nil {
+		t.Fatalf("marshal: %v", err)
+	}
+	again, err := load(source{"again.toml", text}, openEmbedded, nil)
+	if err != nil {
+		t.Fatalf("%v\nin\n%s", err, text)
+	}
+	return again
+}
+
+func TestMarshalWritesEveryDefault(t *testing.T) {
+	c, err := loadText(laptop)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := c.Marshal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range settingPaths(reflect.TypeFor[Config](), "") {
+		section, key, nested := strings.Cut(path, ".")
+		if !nested {
+			section, key = "", path
+		}
+		if strings.HasPrefix(section, "task_type") || strings.HasSuffix(key, "extra") {
+			continue // the text has neither
+		}
+		if !strings.Contains(string(text), "\n"+key+" = ") && !strings.HasPrefix(string(text), key+" = ") {
+			t.Errorf("%s is not printed", path)
+		}
+	}
+}
+
+// A printed configuration loads to an equal one.
+func TestMarshalRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c := anyConfig().Draw(t, "config")
+		if err := c.Validate(); err != nil {
+			t.Fatalf("drew an invalid configuration: %v", err)
+		}
+		if again := reload(t, c); !reflect.DeepEqual(again, c) {
+			t.Fatalf("loaded\n%+v\nwant\n%+v", again, c)
+		}
+	})
+}
+
+// anyConfig draws valid configurations.
+func anyConfig() *rapid.Generator[*Config] {
+	names := rapid.StringMatching(`[A-Za-z0-9._-]{1,12}`)
+	return rapid.Custom(func(t *rapid.T) *Config {
+		c := Default()
+		c.Seed = rapid.Uint64Max(1<<63-1).Draw(t, "seed")
+		c.Scheduler.Policy = rapid.StringN(1, 8, -1).Draw(t, "policy")
+		c.Scheduler.BDelta = rapid.IntRange(1, manyTasks).Draw(t, "b_delta")
+		c.Scheduler.MaxStaleness = Duration(rapid.Int64Range(int64(time.Millisecond), int64(time.Hour)).Draw(t, "staleness"))
+		c.Scheduler.SelfCorrection = rapid.Bool().Draw(t, "self")
+		c.Score.Alpha = rapid.Float64Range(0, 1).Draw(t, "alpha")
+		c.Generator.QPS = rapid.Float64Range(1e-9, 1e6).Draw(t, "qps")
+		c.Generator.Out = rapid.StringN(1, 20, -1).Draw(t, "out")
+		c.Generator.Schedulers = rapid.SliceOfNDistinct(rapid.StringMatching(`h[a-z]{0,3}:[1-9][0-9]{0,3}`), 1, 3, rapid.ID).Draw(t, "schedulers")
+		if rapid.Bool().Draw(t, "no schedulers") {
+			c.Generator.Schedulers = nil
+		}
+		for _, name := range rapid.SliceOfNDistinct(names, 1, 4, rapid.ID).Draw(t, "classes") {
+			c.Classes = append(c.Classes, Class{
+				Name: name, Cores: thousandth(t, 1), MemoryMB: rapid.Int64Range(1, cluster.MaxAmount).Draw(t, "memory"),
+				Count: rapid.IntRange(1, 100).Draw(t, "count"), Extra: anyExtra(t),
+			})
+		}
+		for _, name := range rapid.SliceOfNDistinct(names, 0, 3, rapid.ID).Draw(t, "types") {
+			c.Types = append(c.Types, anyType(t, name, names))
+		}
+		return c
+	})
+}
+
+func anyType(t *rapid.T, name string, names *rapid.Generator[string]) TaskType {
+	out := TaskType{Name: name, Executor: rapid.SampledFrom([]string{sleepExecutor, stressNGExecutor}).Draw(t, "executor")}
+	if rapid.Bool().Draw(t, "argv") {
+		out.Argv = []string{rapid.StringN(0, 8, -1).Filter(func(s string) bool { return !strings.Contains(s, "\x00") }).Draw(t, "arg")}
+	}
+	modes := names.Filter(func(s string) bool { return cluster.CanonicalMode(s) == s })
+	for _, mode := range rapid.SliceOfNDistinct(modes, 0, 3, rapid.ID).Draw(t, "modes") {
+		m := Mode{Name: mode}
+		if rapid.Bool().Draw(t, "default shape") {
+			m.Shape = anyShape(t)
+		}
+		for _, class := range rapid.SliceOfNDistinct(names, 0, 3, rapid.ID).Draw(t, "profiles") {
+			m.Profiles = append(m.Profiles, Profile{Class: class, Shape: anyShape(t)})
+		}
+		out.Modes = append(out.Modes, m)
+	}
+	return out
+}
+
+func anyShape(t *rapid.T) Shape {
+	return Shape{
+		Cores:    thousandth(t, 1),
+		MemoryMB: rapid.Int64Range(0, cluster.MaxAmount).Draw(t, "memory"),
+		Duration: Duration(rapid.Int64Range(1, cluster.MaxDuration).Draw(t, "ms")) * Duration(time.Millisecond),
+		Extra:    anyExtra(t),
+	}
+}
+
+func anyExtra(t *rapid.T) map[string]float64 {
+	if rapid.Bool().Draw(t, "no extra") {
+		return nil
+	}
+	return map[string]float64{rapid.SampledFrom([]string{"gpu", "fp.ga", "a-b"}).Draw(t, "extra"): thousandth(t, 0)}
+}
+
+func thousandth(t *rapid.T, low int64) float64 {
+	return float64(rapid.Int64Range(low, mostCores*1000).Draw(t, "thousandths")) / 1000
+}

@@ -1,0 +1,108 @@
+package conf
+
+import (
+	"math"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+// settingPaths lists the dotted paths of every key below a struct of type t; lists of tables count
+// as tables.
+func settingPaths(t reflect.Type, path string) []string {
+	var paths []string
+	for _, f := range reflect.VisibleFields(t) {
+		key := keyOf(f)
+		if key == "" {
+			continue
+		}
+		inner := f.Type
+		if inner.Kind() == reflect.Slice {
+			inner = inner.Elem()
+		}
+		if at := join(path, key); inner.Kind() == reflect.Struct {
+			paths = append(paths, settingPaths(inner, at)...)
+		} else {
+			paths = append(paths, at)
+		}
+	}
+	return paths
+}
+
+func eachSetting(v reflect.Value, path string, visit func(string, reflect.Value)) {
+	for _, f := range reflect.VisibleFields(v.Type()) {
+		key, field := keyOf(f), v.FieldByIndex(f.Index)
+		switch at := join(path, key); {
+		case key == "":
+		case field.Kind() == reflect.Struct:
+			eachSetting(field, at, visit)
+		case field.Kind() == reflect.Slice && field.Len() > 0 && field.Index(0).Kind() == reflect.Struct:
+			eachSetting(field.Index(0), index(at, 0), visit)
+		default:
+			visit(at, field)
+		}
+	}
+}
+
+// No number, duration, name or address is taken unchecked: an absurd one is refused, by its key.
+func TestEverySettingIsBounded(t *testing.T) {
+	shape := Shape{Cores: 1, Duration: shortest}
+	c := Default()
+	c.Classes = []Class{{Name: "a", Cores: 1, MemoryMB: 1, Count: 1}}
+	c.Types = []TaskType{{Name: "t", Executor: sleepExecutor, Modes: []Mode{{Name: "m", Shape: shape, Profiles: []Profile{{"a", shape}}}}}}
+	if err := c.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	checked := 0
+	eachSetting(reflect.ValueOf(c).Elem(), "", func(path string, v reflect.Value) {
+		var absurd []any
+		switch v.Kind() {
+		case reflect.Int, reflect.Int64:
+			absurd = []any{int64(-1), int64(math.MaxInt64)}
+		case reflect.Float64:
+			absurd = []any{-1.0, math.NaN(), math.Inf(1)}
+		case reflect.Uint64:
+			absurd = []any{uint64(math.MaxUint64)}
+		case reflect.Map:
+			absurd = []any{map[string]float64{"gpu": -1}, map[string]float64{"gpu": math.NaN()}, map[string]float64{"": 1}}
+		case reflect.String:
+			if path != "scheduler.policy" && path != "generator.trace" && path != "generator.out" {
+				absurd = []any{"\x00"}
+			} else {
+				absurd = []any{""}
+			}
+		case reflect.Slice:
+			absurd = []any{[]string{"\x00"}}
+		}
+		for _, value := range absurd {
+			before := reflect.New(v.Type()).Elem()
+			before.Set(v)
+			v.Set(reflect.ValueOf(value).Convert(v.Type()))
+			key := relabel(path, c.labels())
+			if err := c.Validate(); err == nil || !strings.Contains(err.Error(), key) {
+				t.Errorf("%s = %v: got %v", path, value, err)
+			}
+			v.Set(before)
+			checked++
+		}
+	})
+	if checked < 100 {
+		t.Errorf("only %d values were tried", checked)
+	}
+}
+
+func TestWarnings(t *testing.T) {
+	c, err := Load("paper", []string{"scheduler.b_delta=41", "class=[{name='m510', cores=8, memory_mb=65536}]"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		"scheduler.b_delta is 41, above 2b/S = 40 (b = 100, S = 5): a scheduler may not contribute before the next push",
+		`task types have a profile for class "xl170", which this cluster does not have`,
+		`task types have a profile for class "c6525-25g", which this cluster does not have`,
+		`task types have a profile for class "c6620", which this cluster does not have`,
+	}
+	if got := c.Warnings(); !reflect.DeepEqual(got, want) {
+		t.Errorf("got %q", got)
+	}
+}

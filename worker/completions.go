@@ -1,0 +1,140 @@
+package worker
+
+import (
+	"time"
+
+	"dodoor/internal/cluster"
+)
+
+// Result is how an execution ended, as its executor saw it.
+type Result struct {
+	Outcome    cluster.Outcome
+	ExitCode   int // of the program; -1 where there is none to speak of
+	Reason     string
+	CPU        time.Duration
+	PeakMemory int64 // MiB
+}
+
+// outbox holds the completions that a scheduler has not acknowledged, oldest first. It is bounded,
+// and what is in it expires: a scheduler that stays away costs a bounded amount of memory for a
+// bounded time.
+type outbox struct {
+	waiting ring[ended]
+	popped  int64 // ever: the position of the oldest one
+}
+
+// ended is one completion for one placement.
+type ended struct {
+	t      *task
+	number int64
+}
+
+// Notice is a batch of completions on its way to a scheduler.
+type Notice struct {
+	To      cluster.SchedulerRef
+	Message cluster.CompletionNotice
+	upTo    int64 // position in the outbox after the batch
+}
+
+// Notice returns the oldest completions, at most most of them, that a scheduler has not acknowledged.
+// It is false when there are none. They stay until Acknowledged or until they expire.
+func (n *Node) Notice(now time.Duration, scheduler string, most int) (Notice, bool) {
+	s := n.streams.find(scheduler)
+	if s == nil || s.outbox.waiting.len() == 0 {
+		return Notice{}, false
+	}
+	count := min(most, s.outbox.waiting.len())
+	batch := make([]cluster.Completion, count)
+	for i := range batch {
+		batch[i] = s.outbox.waiting.at(i).completion()
+	}
+	return Notice{
+		To: s.ref,
+		Message: cluster.CompletionNotice{
+			Node: n.cfg.Node.Name, NodeIncarnation: n.cfg.Node.Incarnation, SchedulerIncarnation: s.ref.Incarnation,
+			Completions: batch, Report: n.rider(now, s),
+		},
+		upTo: s.outbox.popped + int64(count),
+	}, true
+}
+
+// Acknowledged drops the completions of a notice that its scheduler has taken.
+func (n *Node) Acknowledged(notice *Notice) {
+	s := n.streams.find(notice.To.Name)
+	if s == nil || s.ref.Incarnation != notice.To.Incarnation {
+		return
+	}
+	for s.outbox.popped < notice.upTo && s.outbox.waiting.len() > 0 {
+		n.dropOldest(&s.outbox)
+	}
+}
+
+func (e *ended) completion() cluster.Completion {
+	t := e.t
+	c := cluster.Completion{
+		TaskID: t.id, Number: e.number, Outcome: t.result.Outcome, ExitCode: t.result.ExitCode, Reason: t.result.Reason,
+		CPU: t.result.CPU, PeakMemory: t.result.PeakMemory,
+	}
+	c.Wait, c.Run = t.intervals()
+	return c
+}
+
+// intervals returns how long the ended task waited and ran; one that never started only waited.
+func (t *task) intervals() (wait, run time.Duration) {
+	if t.started < 0 {
+		return t.ended - t.enqueued, 0
+	}
+	return t.started - t.enqueued, t.ended - t.started
+}
+
+// deliver puts a completion of t into the outbox of one owner. Results for a process that a newer one
+// of its name has replaced are kept as well, for whoever asks this node about the task.
+func (n *Node) deliver(t *task, o owner, step *Step) {
+	box := &o.stream.outbox
+	if o.stream.replaced {
+		box = &n.orphans
+	} else {
+		step.notify(o.stream.ref.Name)
+	}
+	box.waiting.push(ended{t, o.number})
+	t.pending++
+	if box.waiting.len() > n.cfg.Limits.RetainResults {
+		n.dropOldest(box)
+		n.counts.Dropped++
+	}
+}
+
+// dropOldest forgets one completion, and its task with the last one.
+func (n *Node) dropOldest(box *outbox) {
+	e := box.waiting.pop()
+	box.popped++
+	e.t.pending--
+	for i := range e.t.owners {
+		if o := &e.t.owners[i]; o.number == e.number && &o.stream.outbox == box {
+			e.t.disown(o.stream, o.number)
+			break
+		}
+	}
+	if e.t.pending == 0 {
+		n.held.remove(e.t)
+	}
+}
+
+// Expire drops completions that nobody fetched for Limits.RetainFor and returns their number. It is
+// to be called from time to time.
+func (n *Node) Expire(now time.Duration) int {
+	dropped := n.expire(now, &n.orphans)
+	for _, s := range n.streams {
+		dropped += n.expire(now, &s.outbox)
+	}
+	n.counts.Dropped += int64(dropped)
+	return dropped
+}
+
+func (n *Node) expire(now time.Duration, box *outbox) (dropped int) {
+	for box.waiting.len() > 0 && now-(*box.waiting.at(0)).t.ended >= n.cfg.Limits.RetainFor {
+		n.dropOldest(box)
+		dropped++
+	}
+	return dropped
+}

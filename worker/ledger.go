@@ -1,0 +1,40 @@
+package worker
+
+import "dodoor/internal/cluster"
+
+// ledger books reservations against a node's capacity: a running task holds its demand in every
+// dimension and one slot ("tasks are admitted only when their requested CPU and memory can be
+// reserved against residual server capacity", in parallel "up to the node's core-level concurrency
+// limit", Sec. 3.3). Amounts are integers, so what is released is exactly what was reserved.
+type ledger struct {
+	capacity cluster.Resources
+	slots    int
+	reserved cluster.Resources
+	running  int
+}
+
+// admits reports whether demand can be reserved now.
+func (l *ledger) admits(demand *cluster.Resources) bool {
+	residual := l.capacity.Sub(l.reserved)
+	return l.running < l.slots && demand.FitsIn(&residual)
+}
+
+// exceeds returns a dimension in which demand is more than the node has at all.
+func (l *ledger) exceeds(demand *cluster.Resources) (dimension int, never bool) {
+	for k := range demand {
+		if demand[k] > l.capacity[k] {
+			return k, true
+		}
+	}
+	return 0, false
+}
+
+func (l *ledger) reserve(demand cluster.Resources) {
+	l.reserved = l.reserved.Add(demand)
+	l.running++
+}
+
+func (l *ledger) release(demand cluster.Resources) {
+	l.reserved = l.reserved.Sub(demand)
+	l.running--
+}

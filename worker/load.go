@@ -1,0 +1,46 @@
+package worker
+
+import (
+	"time"
+
+	"dodoor/internal/cluster"
+)
+
+// Report returns the node's state: the exact load of its uncompleted tasks, and what it received from
+// each scheduler. Every report has the next sequence number, so receivers keep the newest whichever
+// way and in whatever order reports reach them.
+func (n *Node) Report(now time.Duration) cluster.Report {
+	received := make([]cluster.Received, len(n.streams))
+	for i, s := range n.streams {
+		received[i] = s.vector()
+	}
+	return n.report(now, received)
+}
+
+// reportTo is a report for one scheduler. It needs to know of no other scheduler's placements, and
+// the report should not cost more the more schedulers there are.
+func (n *Node) reportTo(now time.Duration, s *stream) *cluster.Report {
+	r := n.report(now, []cluster.Received{s.vector()})
+	return &r
+}
+
+// rider is a report on a message that is sent anyway, where the node is set to send those.
+func (n *Node) rider(now time.Duration, s *stream) *cluster.Report {
+	if !n.cfg.Riders {
+		return nil
+	}
+	return n.reportTo(now, s)
+}
+
+func (s *stream) vector() cluster.Received {
+	return cluster.Received{Scheduler: s.ref.Name, Incarnation: s.ref.Incarnation, Number: s.number, Received: s.received}
+}
+
+func (n *Node) report(now time.Duration, received []cluster.Received) cluster.Report {
+	n.sequence++
+	return cluster.Report{
+		Node: n.cfg.Node.Name, Incarnation: n.cfg.Node.Incarnation, Sequence: n.sequence,
+		Load: n.load, RunningDemand: n.ledger.reserved, Running: n.ledger.running, Queued: n.queue.len(),
+		Draining: n.draining, Received: received, Blocked: n.queue.blockedUntil(now),
+	}
+}

@@ -1,0 +1,63 @@
+package worker
+
+import "time"
+
+// queue is the node's waiting line. "Tasks are considered in First-Come First-Served (FCFS) order"
+// and "if the head-of-queue task cannot be admitted, it blocks until active tasks release sufficient
+// resources" (Sec. 3.3): nothing overtakes the head, however small. Overtaking would use the node
+// better now, but a large task could then wait for ever behind a stream of small ones, and the
+// schedulers' estimate of the wait (the durations queued before a task) would mean nothing.
+type queue struct {
+	waiting ring[*task]
+
+	// Head-of-line blocking: admission is immediate, so the head is blocked whenever there is one.
+	blocked      time.Duration // cumulative, up to blockedSince
+	blockedSince time.Duration // meaningful while somebody waits
+}
+
+func (q *queue) len() int { return q.waiting.len() }
+
+// head returns the oldest waiting task, or nil.
+func (q *queue) head() *task {
+	if q.waiting.len() == 0 {
+		return nil
+	}
+	return *q.waiting.at(0)
+}
+
+func (q *queue) push(now time.Duration, t *task) {
+	if q.len() == 0 {
+		q.blockedSince = now
+	}
+	q.waiting.push(t)
+}
+
+func (q *queue) pop(now time.Duration) {
+	q.waiting.pop()
+	q.unblock(now)
+}
+
+// remove takes t out of the line, wherever it stands.
+func (q *queue) remove(now time.Duration, t *task) {
+	for i := range q.waiting.len() {
+		if *q.waiting.at(i) == t {
+			q.waiting.remove(i)
+			break
+		}
+	}
+	q.unblock(now)
+}
+
+func (q *queue) unblock(now time.Duration) {
+	if q.len() == 0 {
+		q.blocked += now - q.blockedSince
+	}
+}
+
+// blockedUntil returns for how long, in all, a head has waited.
+func (q *queue) blockedUntil(now time.Duration) time.Duration {
+	if q.len() == 0 {
+		return q.blocked
+	}
+	return q.blocked + now - q.blockedSince
+}

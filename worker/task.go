@@ -1,0 +1,99 @@
+package worker
+
+import (
+	"slices"
+	"time"
+
+	"dodoor/internal/cluster"
+)
+
+// task is an execution that the node holds: queued, running, or ended with a completion that some
+// scheduler has not acknowledged yet.
+type task struct {
+	id    string
+	prog  *program
+	mode  string
+	shape cluster.Shape
+	scale float64
+
+	phase                    cluster.Phase // Queued, Running or Ended
+	rif                      int64         // tasks on the node when it arrived, itself excluded
+	enqueued, started, ended time.Duration
+	result                   Result // once ended
+
+	// Everybody who placed it and has not acknowledged its completion. More than one when a client
+	// tried again at another scheduler: the task runs once, and each of them is told.
+	owners []owner
+	single [1]owner // the usual owners, without another allocation
+
+	pending      int   // completions that wait in an outbox
+	older, newer *task // in the order of acceptance
+}
+
+// owner is a placement of a task: a stream and the placement's number in it.
+type owner struct {
+	stream *stream
+	number int64
+}
+
+// ownerOf returns the index of s among t's owners, or -1.
+func (t *task) ownerOf(s *stream) int {
+	return slices.IndexFunc(t.owners, func(o owner) bool { return o.stream == s })
+}
+
+// own adds a placement. A scheduler that placed the task before (and gave that placement up) goes on
+// under the newer number.
+func (t *task) own(s *stream, number int64) {
+	if i := t.ownerOf(s); i >= 0 {
+		t.owners[i].number = number
+		return
+	}
+	t.owners = append(t.owners, owner{s, number})
+}
+
+// disown removes a placement, unless a newer one of the same scheduler has replaced it.
+func (t *task) disown(s *stream, number int64) {
+	if i := t.ownerOf(s); i >= 0 && t.owners[i].number == number {
+		t.owners = slices.Delete(t.owners, i, i+1)
+	}
+}
+
+// same reports whether an assignment asks for the execution that t is.
+func (t *task) same(a *cluster.Assignment) bool {
+	return t.prog.name == a.Type && t.mode == cluster.CanonicalMode(a.Mode) && t.shape == a.Shape && t.scale == a.TimeScale
+}
+
+// holding is every task that the node holds, by id and in the order of acceptance.
+type holding struct {
+	byID           map[string]*task
+	oldest, newest *task
+}
+
+func (h *holding) add(t *task) {
+	h.byID[t.id] = t
+	t.older = h.newest
+	if h.newest != nil {
+		h.newest.newer = t
+	} else {
+		h.oldest = t
+	}
+	h.newest = t
+}
+
+// remove forgets t; an id that already names a later execution stays with that.
+func (h *holding) remove(t *task) {
+	if h.byID[t.id] == t {
+		delete(h.byID, t.id)
+	}
+	if t.older != nil {
+		t.older.newer = t.newer
+	} else {
+		h.oldest = t.newer
+	}
+	if t.newer != nil {
+		t.newer.older = t.older
+	} else {
+		h.newest = t.older
+	}
+	t.older, t.newer = nil, nil
+}
