@@ -53,9 +53,9 @@ func (r *report) syntax(err toml.ParseError, line int, repeats []repeat, at func
 	if !slices.ContainsFunc(repeats, func(d repeat) bool { return d.line == line }) {
 		near := ""
 		if err.LastKey != "" {
-			near = "near key " + err.LastKey + ": "
+			near = "near key " + printable(err.LastKey) + ": "
 		}
-		r.addAt(at(line), "", "%s%s", near, err.Message)
+		r.addAt(at(line), "", "%s%s", near, printable(err.Message))
 		return
 	}
 	for _, d := range repeats {
@@ -64,8 +64,8 @@ func (r *report) syntax(err toml.ParseError, line int, repeats []repeat, at func
 }
 
 // lineOf returns the line of a syntax error. The library's own is one too high where a line ends
-// too early.
+// too early, and its offset is -1 at a stray carriage return at the start.
 func lineOf(err toml.ParseError, text []byte) int {
 	text = bytes.TrimPrefix(text, []byte("\ufeff"))
-	return 1 + bytes.Count(text[:min(err.Position.Start, len(text))], []byte("\n"))
+	return 1 + bytes.Count(text[:min(max(err.Position.Start, 0), len(text))], []byte("\n"))
 }

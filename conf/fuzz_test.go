@@ -9,16 +9,19 @@ import (
 // FuzzLoad: whatever the text and the override, Load returns; what it accepts prints and loads
 // again to the same, and what it refuses it refuses with a place.
 func FuzzLoad(f *testing.F) {
-	for _, name := range append(Profiles(), "../conf/functionbench") {
+	for _, name := range Profiles() {
 		text, err := profiles.ReadFile(name + ".toml")
-		if err == nil {
-			f.Add(string(text), "scheduler.b_delta=4")
+		if err != nil {
+			f.Fatal(err)
 		}
+		f.Add(string(text), "scheduler.b_delta=4")
 	}
 	f.Add(laptop+"class = 1\n[class]\n[[class]]", "class.laptop.count=2")
 	f.Add(laptop+"[[task_type]]\nname = 'x'\nmode = [{name='m', cores=1, duration='1s', extra={gpu=.5}}]", "task_type.x.mode.m.cores=nan")
 	f.Add("[[class]]\nname = 'a'\ncores = 0.5\nmemory_mb = 1\n[class.extra]\n'g.p' = 1", "class.a.extra.gpu=1")
 	f.Add(laptop+"include = ['functionbench']", "generator.schedulers=['h:1']")
+	f.Add("\r", "seed=1") // the library places this error before the text
+	f.Add("a = 0x\n b", "seed=1") // the library quotes the line break
 	f.Fuzz(func(t *testing.T, text, set string) {
 		c, err := load(source{"f.toml", []byte(text)}, openEmbedded, []string{set})
 		if err != nil {

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -38,14 +37,6 @@ func (r *report) set(c *Config, text string, from origin) {
 	binder{r}.bind(target, value, path)
 }
 
-// printable keeps an override on one line of an error message.
-func printable(set string) string {
-	if strings.IndexFunc(set, unicode.IsControl) >= 0 || !utf8.ValidString(set) {
-		return strconv.Quote(set)
-	}
-	return set
-}
-
 func splitOverride(text string) (key []string, value string, err error) {
 	s := newScanner(text)
 	key, ok := s.key()
@@ -77,7 +68,7 @@ func overrideValue(raw string) (any, error) {
 	}
 	var parse toml.ParseError
 	if errors.As(err, &parse) {
-		return nil, fmt.Errorf("not a TOML value: %s", parse.Message)
+		return nil, fmt.Errorf("not a TOML value: %s", printable(parse.Message))
 	}
 	return nil, fmt.Errorf("not a TOML value: %w", err)
 }

@@ -6,7 +6,10 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // Problem is one thing wrong with a configuration. An error of Load or Validate joins them all.
@@ -39,6 +42,14 @@ func (o origin) String() string {
 		return o.name
 	}
 	return fmt.Sprintf("%s:%d", o.name, o.line)
+}
+
+// printable keeps foreign text on one line of an error message.
+func printable(text string) string {
+	if strings.IndexFunc(text, unicode.IsControl) >= 0 || !utf8.ValidString(text) {
+		return strconv.Quote(text)
+	}
+	return text
 }
 
 type finding struct {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -163,7 +164,6 @@ func printable(s string) bool {
 	if !utf8.ValidString(s) {
 		return false
 	}
-	return strings.IndexFunc(s, isControl) < 0
+	return strings.IndexFunc(s, unicode.IsControl) < 0
 }
 
-func isControl(r rune) bool { return r < ' ' || r == 0x7f }

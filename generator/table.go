@@ -8,6 +8,7 @@ import (
 	"math"
 	"strings"
 	"time"
+	"unicode"
 )
 
 // ErrTruncated: a file of rows ends in the middle of a line, so whoever wrote it did not finish.
@@ -133,7 +134,7 @@ func text[T any](name string, at func(*T) *string) column[T] {
 			}
 			if !printable(s) {
 				s = strings.Map(func(r rune) rune {
-					if isControl(r) {
+					if unicode.IsControl(r) {
 						return ' '
 					}
 					return r

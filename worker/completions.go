@@ -23,10 +23,10 @@ type outbox struct {
 	popped  int64 // ever: the position of the oldest one
 }
 
-// ended is one completion for one placement.
+// ended is the completion of one placement.
 type ended struct {
-	t      *task
-	number int64
+	t *task
+	owner
 }
 
 // Notice is a batch of completions on its way to a scheduler.
@@ -87,7 +87,7 @@ func (t *task) intervals() (wait, run time.Duration) {
 	return t.started - t.enqueued, t.ended - t.started
 }
 
-// deliver puts a completion of t into the outbox of one owner. Results for a process that a newer one
+// deliver puts a completion that t.pending counts into the outbox of one owner. Results for a process that a newer one
 // of its name has replaced are kept as well, for whoever asks this node about the task.
 func (n *Node) deliver(t *task, o owner, step *Step) {
 	box := &o.stream.outbox
@@ -96,8 +96,12 @@ func (n *Node) deliver(t *task, o owner, step *Step) {
 	} else {
 		step.notify(o.stream.ref.Name)
 	}
-	box.waiting.push(ended{t, o.number})
-	t.pending++
+	n.retain(box, ended{t, o})
+}
+
+// retain keeps a completion, at the price of the oldest when there are too many.
+func (n *Node) retain(box *outbox, e ended) {
+	box.waiting.push(e)
 	if box.waiting.len() > n.cfg.Limits.RetainResults {
 		n.dropOldest(box)
 		n.counts.Dropped++
@@ -109,12 +113,7 @@ func (n *Node) dropOldest(box *outbox) {
 	e := box.waiting.pop()
 	box.popped++
 	e.t.pending--
-	for i := range e.t.owners {
-		if o := &e.t.owners[i]; o.number == e.number && &o.stream.outbox == box {
-			e.t.disown(o.stream, o.number)
-			break
-		}
-	}
+	e.t.disown(e.owner)
 	if e.t.pending == 0 {
 		n.held.remove(e.t)
 	}

@@ -127,3 +127,15 @@ func (c *Config) names() string {
 	}
 	return list
 }
+
+func (p *program) hasMode(mode string) bool {
+	_, listed := p.argv[cluster.CanonicalMode(mode)]
+	return listed || p.anyMode
+}
+
+func (p *program) argvOf(mode string) []string {
+	if p.anyMode {
+		return p.plain
+	}
+	return p.argv[mode]
+}

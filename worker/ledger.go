@@ -5,7 +5,7 @@ import "dodoor/internal/cluster"
 // ledger books reservations against a node's capacity: a running task holds its demand in every
 // dimension and one slot ("tasks are admitted only when their requested CPU and memory can be
 // reserved against residual server capacity", in parallel "up to the node's core-level concurrency
-// limit", Sec. 3.3). Amounts are integers, so what is released is exactly what was reserved.
+// limit", Sec. 4.2). Amounts are integers, so what is released is exactly what was reserved.
 type ledger struct {
 	capacity cluster.Resources
 	slots    int

@@ -4,7 +4,7 @@ import "time"
 
 // queue is the node's waiting line. "Tasks are considered in First-Come First-Served (FCFS) order"
 // and "if the head-of-queue task cannot be admitted, it blocks until active tasks release sufficient
-// resources" (Sec. 3.3): nothing overtakes the head, however small. Overtaking would use the node
+// resources" (Sec. 4.2): nothing overtakes the head, however small. Overtaking would use the node
 // better now, but a large task could then wait for ever behind a stream of small ones, and the
 // schedulers' estimate of the wait (the durations queued before a task) would mean nothing.
 type queue struct {

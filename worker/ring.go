@@ -45,6 +45,16 @@ func (r *ring[T]) remove(i int) {
 	r.pop()
 }
 
+// drain empties the ring and returns what it held, oldest first.
+func (r *ring[T]) drain() []T {
+	all := make([]T, r.n)
+	for i := range all {
+		all[i] = *r.at(i)
+	}
+	*r = ring[T]{}
+	return all
+}
+
 func (r *ring[T]) resize(size int) {
 	slots := make([]T, size)
 	for i := range r.n {

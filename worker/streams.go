@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -13,7 +14,7 @@ import (
 const MaxSchedulers = 4096
 
 // stream is what this node knows of one scheduler process: how far its placements arrived, and their
-// cumulative sum R (spec: received, refused ones included), which equals the scheduler's own P at the
+// cumulative sum R (refused ones included), which equals the scheduler's own P at the
 // same number by construction.
 type stream struct {
 	ref      cluster.SchedulerRef
@@ -67,15 +68,13 @@ func (n *Node) Attach(now time.Duration, ref cluster.SchedulerRef) (cluster.Atta
 	return cluster.AttachReply{Incarnation: n.cfg.Node.Incarnation, Number: s.number, Report: *n.reportTo(now, s)}, nil
 }
 
-// replace sets a stream aside: its completions wait with the orphans.
+// replace sets a stream aside. Its completions join the orphans, in the order in which they expire.
 func (n *Node) replace(s *stream) {
 	s.replaced = true
-	for s.outbox.waiting.len() > 0 {
-		n.orphans.waiting.push(s.outbox.waiting.pop())
-	}
-	for n.orphans.waiting.len() > n.cfg.Limits.RetainResults {
-		n.dropOldest(&n.orphans)
-		n.counts.Dropped++
+	orphans := append(n.orphans.waiting.drain(), s.outbox.waiting.drain()...)
+	slices.SortStableFunc(orphans, func(a, b ended) int { return cmp.Compare(a.t.ended, b.t.ended) })
+	for _, e := range orphans {
+		n.retain(&n.orphans, e)
 	}
 }
 

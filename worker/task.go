@@ -52,8 +52,8 @@ func (t *task) own(s *stream, number int64) {
 }
 
 // disown removes a placement, unless a newer one of the same scheduler has replaced it.
-func (t *task) disown(s *stream, number int64) {
-	if i := t.ownerOf(s); i >= 0 && t.owners[i].number == number {
+func (t *task) disown(o owner) {
+	if i := slices.Index(t.owners, o); i >= 0 {
 		t.owners = slices.Delete(t.owners, i, i+1)
 	}
 }

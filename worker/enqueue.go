@@ -1,0 +1,183 @@
+package worker
+
+import (
+	"fmt"
+	"time"
+
+	"dodoor/internal/cluster"
+)
+
+// Enqueue takes placements from an attached scheduler. The node answers for each of them: it holds
+// the task (also when it did before: repeating a message is harmless), or refuses it with the reason.
+// Either way the placement counts as received, so R becomes P at the message's number; the load
+// contains only what is held.
+//
+// It fails with cluster.Stale when the message is for another incarnation of this node or from a
+// scheduler process that a newer one has replaced, with cluster.UnknownScheduler when the scheduler
+// has to attach first, with cluster.Invalid when its numbers contradict each other. Then nothing has
+// changed.
+func (n *Node) Enqueue(now time.Duration, e *cluster.Enqueue) (cluster.EnqueueReply, Step, error) {
+	var step Step
+	if e.NodeIncarnation != n.cfg.Node.Incarnation {
+		return cluster.EnqueueReply{}, step, cluster.Errorf(cluster.Stale, "placements are for incarnation %d of node %s; this is %d",
+			e.NodeIncarnation, n.cfg.Node.Name, n.cfg.Node.Incarnation)
+	}
+	s, err := n.attached(&e.Scheduler)
+	if err != nil {
+		return cluster.EnqueueReply{}, step, err
+	}
+	if err := checkNumbers(e); err != nil {
+		return cluster.EnqueueReply{}, step, err
+	}
+	var reply cluster.EnqueueReply
+	for i := range e.Assignments {
+		if refusal := n.place(now, s, &e.Assignments[i], &step); refusal != nil {
+			reply.Refused = append(reply.Refused, *refusal)
+			n.counts.Refused++
+		}
+	}
+	if e.Number > s.number {
+		s.number, s.received = e.Number, e.Placed
+	}
+	s.heard = now
+	n.admit(now, &step)
+	if reply.Report = n.rider(now, s); reply.Report == nil && len(reply.Refused) > 0 {
+		reply.Report = n.reportTo(now, s)
+	}
+	return reply, step, nil
+}
+
+// checkNumbers checks that the message accounts for its placements, each once and in order.
+func checkNumbers(e *cluster.Enqueue) error {
+	last := int64(0)
+	for i := range e.Assignments {
+		a := &e.Assignments[i]
+		if a.Number <= last || a.Number > e.Number {
+			return cluster.Errorf(cluster.Invalid, "placement %d (task %q) follows %d in a message up to %d: numbers ascend from 1",
+				a.Number, a.TaskID, last, e.Number)
+		}
+		last = a.Number
+	}
+	if e.Number < 0 {
+		return cluster.Errorf(cluster.Invalid, "a message up to placement %d: numbers ascend from 1", e.Number)
+	}
+	return nil
+}
+
+// place holds one assignment, or says why not.
+func (n *Node) place(now time.Duration, s *stream, a *cluster.Assignment, step *Step) *cluster.Refusal {
+	held := n.held.byID[a.TaskID]
+	if a.Number <= s.number {
+		return n.repeat(s, a, held, step)
+	}
+	if held != nil && !(held.phase == cluster.Ended && held.result.Outcome == cluster.Lost) {
+		return n.share(s, a, held, step)
+	}
+	p, refusal := n.check(a)
+	if refusal != nil {
+		return refusal
+	}
+	t := &task{
+		id: a.TaskID, prog: p, mode: cluster.CanonicalMode(a.Mode), shape: a.Shape, scale: a.TimeScale,
+		phase: cluster.Queued, rif: n.load.Tasks, enqueued: now, started: -1,
+	}
+	t.owners = t.single[:0]
+	t.own(s, a.Number)
+	s.active++
+	n.held.add(t)
+	n.load = n.load.Add(cluster.LoadOf(t.shape))
+	n.queue.push(now, t)
+	n.counts.Accepted++
+	return nil
+}
+
+// repeat answers a placement that was received before: its acknowledgement was lost.
+func (n *Node) repeat(s *stream, a *cluster.Assignment, held *task, step *Step) *cluster.Refusal {
+	if held == nil {
+		return refuse(a, cluster.NotHeld, "node %s received placement %d before and does not hold the task", n.cfg.Node.Name, a.Number)
+	}
+	i := held.ownerOf(s)
+	if i < 0 || held.owners[i].number != a.Number {
+		return refuse(a, cluster.NotHeld, "node %s holds the task for another placement than %d", n.cfg.Node.Name, a.Number)
+	}
+	if held.phase == cluster.Ended {
+		step.notify(s.ref.Name)
+	}
+	n.counts.Repeated++
+	return nil
+}
+
+// share answers a new placement of a task that the node holds: for another scheduler, after its
+// client tried again there, or for the same one, after it had given an earlier placement up. The task
+// runs once and everybody who placed it is told how it ended. A task that was given up (Lost) is no
+// answer to somebody who wants it run.
+func (n *Node) share(s *stream, a *cluster.Assignment, held *task, step *Step) *cluster.Refusal {
+	if !held.same(a) {
+		return refuse(a, cluster.DuplicateTask, "node %s holds another task with this id (type %s, mode %q)", n.cfg.Node.Name, held.prog.name, held.mode)
+	}
+	known := held.ownerOf(s) >= 0
+	held.own(s, a.Number)
+	switch {
+	case held.phase == cluster.Ended:
+		held.pending++
+		n.deliver(held, owner{s, a.Number}, step)
+	case !known:
+		s.active++
+	}
+	n.counts.Repeated++
+	return nil
+}
+
+// check returns the program that a new assignment runs, or why this node cannot run it.
+func (n *Node) check(a *cluster.Assignment) (*program, *cluster.Refusal) {
+	name, p := n.cfg.Node.Name, n.programs[a.Type]
+	if problem := n.malformed(a); problem != "" {
+		return nil, refuse(a, cluster.InvalidTask, "%s", problem)
+	}
+	if n.draining {
+		return nil, refuse(a, cluster.NodeDraining, "node %s takes no new tasks", name)
+	}
+	if p == nil {
+		return nil, refuse(a, cluster.UnknownType, "node %s does not know task type %q", name, a.Type)
+	}
+	if !p.hasMode(a.Mode) {
+		return nil, refuse(a, cluster.UnknownMode, "task type %q has no mode %q on node %s", a.Type, a.Mode, name)
+	}
+	if p.missing {
+		return nil, refuse(a, cluster.Unsupported, "node %s has no executor %q (it has: %s)", name, p.executor, n.cfg.names())
+	}
+	if a.TimeScale != 1 && !p.emulated {
+		return nil, refuse(a, cluster.Unsupported, "executor %s does real work, which cannot be scaled in time (time scale %v)", p.executor, a.TimeScale)
+	}
+	if k, never := n.ledger.exceeds(&a.Shape.Demand); never {
+		d := n.cfg.Dimensions
+		return nil, refuse(a, cluster.NeverFits, "the task needs %s, node %s has %s", d.Format(k, a.Shape.Demand[k]), name, d.Format(k, n.ledger.capacity[k]))
+	}
+	if n.queue.len() >= n.cfg.Limits.MaxQueue {
+		return nil, refuse(a, cluster.Unsupported, "node %s has %d tasks waiting, its limit", name, n.queue.len())
+	}
+	return p, nil
+}
+
+// malformed says what is wrong with an assignment, whatever the node.
+func (n *Node) malformed(a *cluster.Assignment) string {
+	if a.TaskID == "" {
+		return "the task has no id"
+	}
+	if a.Shape.Duration < 0 || a.Shape.Duration > cluster.MaxDuration {
+		return fmt.Sprintf("an estimate of %d ms is out of range (0 to %d)", a.Shape.Duration, cluster.MaxDuration)
+	}
+	if !(a.TimeScale >= 1 && a.TimeScale <= cluster.MaxTimeScale) {
+		return fmt.Sprintf("time scale %v is out of range (1 to %v)", a.TimeScale, float64(cluster.MaxTimeScale))
+	}
+	for k, amount := range a.Shape.Demand {
+		if amount < 0 || amount > cluster.MaxAmount || (amount > 0 && k >= n.cfg.Dimensions.Len()) {
+			return fmt.Sprintf("a demand of %d in dimension %d is out of range", amount, k)
+		}
+	}
+	return ""
+}
+
+func refuse(a *cluster.Assignment, code cluster.RefusalCode, format string, args ...any) *cluster.Refusal {
+	return &cluster.Refusal{TaskID: a.TaskID, Number: a.Number, Code: code, Message: fmt.Sprintf(format, args...)}
+}

@@ -1,0 +1,206 @@
+// Package worker is one node as a state machine: the first-come first-served queue with head-of-line
+// blocking in front of a multidimensional capacity (Sec. 4.2), the exact account of what the node
+// holds and received, and the completions that schedulers have yet to acknowledge.
+//
+// It does no I/O and reads no clock: now is the time since the service started and must not decrease
+// from one call to the next. A Node is not safe for concurrent use; its shell adds a lock, calls a
+// verb, and carries out the Step that it returns.
+package worker
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"dodoor/internal/cluster"
+)
+
+// Node is one worker.
+type Node struct {
+	cfg      Config
+	programs map[string]*program
+
+	queue     queue
+	ledger    ledger
+	held      holding
+	load      cluster.Load // of the queued and running tasks
+	latencies latencies
+
+	streams  streams
+	orphans  outbox // completions for processes that a newer one has replaced
+	sequence int64  // of the last report
+	draining bool
+	counts   Counts
+}
+
+// Counts are totals since the node started.
+type Counts struct {
+	Accepted int64
+	Refused  int64
+	Repeated int64                    // placements of a task that the node held already
+	Outcomes [cluster.Lost + 1]int64 // ended executions, by outcome
+	Dropped  int64                    // completions that expired or exceeded their bound, unacknowledged
+}
+
+// Step is what the shell has to do after a verb.
+type Step struct {
+	Start  []Start  // run these
+	Kill   []string // end these executions now, by task id
+	Notify []string // schedulers that completions wait for
+	Report bool     // usage changed downwards: tell the data service
+}
+
+// Start is one execution.
+type Start struct {
+	TaskID     string
+	Type, Mode string
+	Executor   string
+	Argv       []string // of the type and mode; shared, not to be written
+	Shape      cluster.Shape
+	TimeScale  float64
+	Seed       uint64        // of the task: cluster.HashID of its id
+	Timeout    time.Duration // 0: none
+}
+
+func (s *Step) notify(scheduler string) {
+	if !slices.Contains(s.Notify, scheduler) {
+		s.Notify = append(s.Notify, scheduler)
+	}
+}
+
+// New returns an empty node. It fails when the configuration makes no sense.
+func New(cfg Config) (*Node, error) {
+	if err := cfg.validate(); err != nil {
+		return nil, fmt.Errorf("worker: %w", err)
+	}
+	programs, err := cfg.programs()
+	if err != nil {
+		return nil, fmt.Errorf("worker: %w", err)
+	}
+	return &Node{
+		cfg: cfg, programs: programs,
+		ledger: ledger{capacity: cfg.Node.Capacity, slots: cfg.Node.Slots},
+		held:   holding{byID: map[string]*task{}},
+	}, nil
+}
+
+// admit starts tasks from the head of the line for as long as the head fits; it never looks behind
+// it.
+func (n *Node) admit(now time.Duration, step *Step) {
+	for t := n.queue.head(); t != nil && n.ledger.admits(&t.shape.Demand); t = n.queue.head() {
+		n.queue.pop(now)
+		n.ledger.reserve(t.shape.Demand)
+		t.phase, t.started = cluster.Running, now
+		step.Start = append(step.Start, n.start(t))
+	}
+}
+
+func (n *Node) start(t *task) Start {
+	s := Start{
+		TaskID: t.id, Type: t.prog.name, Mode: t.mode, Executor: t.prog.executor, Argv: t.prog.argvOf(t.mode),
+		Shape: t.shape, TimeScale: t.scale, Seed: cluster.HashID(t.id),
+	}
+	s.Timeout = n.timeout(t)
+	return s
+}
+
+// timeout returns how long t may run; 0 is for ever. An estimate of nothing says nothing.
+func (n *Node) timeout(t *task) time.Duration {
+	limit := n.cfg.Limits.TimeoutFactor * float64(t.shape.Duration) * float64(time.Millisecond) / t.scale
+	if limit <= 0 || limit >= math.MaxInt64 {
+		return 0
+	}
+	return max(time.Duration(limit), 1)
+}
+
+// Finished takes the end of an execution: its reservation is released, and as many heads as fit are
+// admitted. An execution that the node no longer runs (it was abandoned) is ignored.
+func (n *Node) Finished(now time.Duration, taskID string, r Result) Step {
+	var step Step
+	t := n.held.byID[taskID]
+	if t == nil || t.phase != cluster.Running {
+		return step
+	}
+	if r.Outcome == cluster.NoOutcome || r.Outcome > cluster.Lost {
+		r.Outcome, r.Reason = cluster.Failed, "the executor reported no outcome: "+r.Reason
+	}
+	n.end(now, t, r, &step)
+	n.admit(now, &step)
+	if r.Outcome == cluster.Finished || r.Outcome == cluster.Failed || r.Outcome == cluster.TimedOut {
+		n.latencies.add(t.rif, t.ended-t.enqueued)
+	}
+	return step
+}
+
+// end brings a held task to its terminal state and takes it off the load.
+func (n *Node) end(now time.Duration, t *task, r Result, step *Step) {
+	if t.phase == cluster.Running {
+		n.ledger.release(t.shape.Demand)
+	} else {
+		n.queue.remove(now, t)
+	}
+	t.phase, t.ended, t.result = cluster.Ended, now, r
+	n.load = n.load.Sub(cluster.LoadOf(t.shape))
+	n.counts.Outcomes[r.Outcome]++
+	step.Report = true
+	t.pending = len(t.owners)
+	for _, o := range slices.Clone(t.owners) {
+		o.stream.active--
+		n.deliver(t, o, step)
+	}
+}
+
+// Cancel ends a task: at once when it waits, through Step.Kill and then Finished when it runs. It is
+// false when the node does not hold the task or the task has ended.
+func (n *Node) Cancel(now time.Duration, taskID string) (Step, bool) {
+	var step Step
+	t := n.held.byID[taskID]
+	switch {
+	case t == nil || t.phase == cluster.Ended:
+		return step, false
+	case t.phase == cluster.Running:
+		step.Kill = []string{taskID}
+	default:
+		n.end(now, t, Result{Outcome: cluster.Cancelled, ExitCode: -1, Reason: "cancelled while queued"}, &step)
+		n.admit(now, &step)
+	}
+	return step, true
+}
+
+// Drain makes the node refuse new placements, or take them again. What it holds goes on.
+func (n *Node) Drain(draining bool) Step {
+	changed := n.draining != draining
+	n.draining = draining
+	return Step{Report: changed}
+}
+
+// AbandonQueued gives up every waiting task, so that its scheduler places it elsewhere, and takes no
+// new ones. It returns how many there were.
+func (n *Node) AbandonQueued(now time.Duration, reason string) (Step, int) {
+	return n.abandon(now, reason, cluster.Queued)
+}
+
+// Abandon gives up every waiting and running task, and takes no new ones. It returns how many there
+// were; Step.Kill names those that ran.
+func (n *Node) Abandon(now time.Duration, reason string) (Step, int) {
+	return n.abandon(now, reason, cluster.Running)
+}
+
+// abandon gives up the tasks that got no further than a phase.
+func (n *Node) abandon(now time.Duration, reason string, furthest cluster.Phase) (Step, int) {
+	step := n.Drain(true)
+	var given []*task
+	for t := n.held.oldest; t != nil; t = t.newer {
+		if t.phase <= furthest {
+			given = append(given, t)
+		}
+	}
+	for _, t := range given {
+		if t.phase == cluster.Running {
+			step.Kill = append(step.Kill, t.id)
+		}
+		n.end(now, t, Result{Outcome: cluster.Lost, ExitCode: -1, Reason: reason}, &step)
+	}
+	return step, len(given)
+}

@@ -1,0 +1,78 @@
+package worker
+
+import (
+	"time"
+
+	"dodoor/internal/cluster"
+)
+
+// Probe answers how busy the node is: N and D of what it holds, queued included, and the median
+// latency of recent tasks that found about N others.
+func (n *Node) Probe() cluster.ProbeReply {
+	return cluster.ProbeReply{
+		Tasks:   n.load.Tasks,
+		Latency: n.latencies.median(n.load.Tasks),
+		Pending: n.load.Duration,
+	}
+}
+
+// Tasks answers a query for one task or for what the node holds, oldest first.
+func (n *Node) Tasks(q cluster.TaskQuery) []cluster.TaskStatus {
+	if q.ID != "" {
+		if t := n.held.byID[q.ID]; t != nil {
+			return []cluster.TaskStatus{n.status(t)}
+		}
+		return nil
+	}
+	var found []cluster.TaskStatus
+	for t := n.held.oldest; t != nil && len(found) < q.Max; t = t.newer {
+		found = append(found, n.status(t))
+	}
+	return found
+}
+
+func (n *Node) status(t *task) cluster.TaskStatus {
+	s := cluster.TaskStatus{ID: t.id, Type: t.prog.name, Mode: t.mode, Phase: t.phase, Node: n.cfg.Node.Name}
+	if len(t.owners) > 0 {
+		s.Scheduler = t.owners[0].stream.ref.Name
+	}
+	if t.phase == cluster.Ended {
+		r := &cluster.TaskRecord{
+			ID: t.id, Type: t.prog.name, Mode: t.mode, Scheduler: s.Scheduler,
+			Worker: n.cfg.Node.Name, Class: n.cfg.Node.Class,
+			Demand: t.shape.Demand, Estimate: t.shape.Duration, Attempts: 1,
+			Outcome: t.result.Outcome, ExitCode: t.result.ExitCode, Reason: t.result.Reason,
+			CPU: t.result.CPU, PeakMemory: t.result.PeakMemory,
+		}
+		r.Wait, r.Run = t.intervals()
+		s.Record = r
+	}
+	return s
+}
+
+// Stats is a node at a glance.
+type Stats struct {
+	Queued, Running int
+	Unacknowledged  int // completions, those of replaced schedulers included
+	Schedulers      int
+	Draining        bool
+	Capacity        cluster.Resources
+	Reserved        cluster.Resources // by running tasks
+	Load            cluster.Load
+	Blocked         time.Duration // cumulative head-of-line blocking
+	Counts          Counts
+}
+
+// Stats returns the node's figures for people and gauges. Unlike Report it has no effect.
+func (n *Node) Stats(now time.Duration) Stats {
+	s := Stats{
+		Queued: n.queue.len(), Running: n.ledger.running, Unacknowledged: n.orphans.waiting.len(),
+		Schedulers: len(n.streams), Draining: n.draining,
+		Capacity: n.ledger.capacity, Reserved: n.ledger.reserved, Load: n.load,
+		Blocked: n.queue.blockedUntil(now), Counts: n.counts,
+	}
+	for _, stream := range n.streams {
+		s.Unacknowledged += stream.outbox.waiting.len()
+	}
+	return s
+}
