@@ -40,15 +40,15 @@ const (
 	longest  = Duration(cluster.MaxDuration) * Duration(time.Millisecond)
 )
 
-// wait checks a duration that means something.
-func wait(r *report, path string, found Duration) {
+// span checks a duration that means something.
+func span(r *report, path string, found Duration) {
 	if found < shortest || found > longest {
 		r.add(path, "must be between %v and %v, found %v", shortest, longest, found)
 	}
 }
 
-// waitOrNone checks a duration of which 0 means off, or none.
-func waitOrNone(r *report, path string, found Duration) {
+// spanOrNone checks a duration of which 0 means off, or none.
+func spanOrNone(r *report, path string, found Duration) {
 	if found != 0 && (found < shortest || found > longest) {
 		r.add(path, "must be 0s or between %v and %v, found %v", shortest, longest, found)
 	}
@@ -75,32 +75,32 @@ func alternatives(words []string) string {
 	return out
 }
 
-// Names travel in messages, metrics and CSV rows.
-var namePattern = regexp.MustCompile(`^[A-Za-z0-9._-]{1,128}$`)
+// Identifiers travel in messages, metrics and CSV rows.
+var identifierPattern = regexp.MustCompile(`^[A-Za-z0-9._-]{1,128}$`)
 
-func name(r *report, path, found string) {
-	if !namePattern.MatchString(found) {
+func identifier(r *report, path, found string) {
+	if !identifierPattern.MatchString(found) {
 		r.add(path, "must be 1 to 128 letters, digits, dots, dashes or underscores, found %.80q", found)
 	}
 }
 
-// address checks host:port. Port 0, any free one, is something to listen on, not to dial.
-func address(r *report, path, found string, lowestPort uint64) {
+// hostPort checks host:port. Port 0, any free one, is something to listen on, not to dial.
+func hostPort(r *report, path, found string, lowestPort uint64) {
 	_, port, err := net.SplitHostPort(found)
 	if n, badPort := strconv.ParseUint(port, 10, 16); err != nil || badPort != nil || n < lowestPort {
 		r.add(path, "must be host:port with a port between %d and 65535, found %.80q", lowestPort, found)
 	}
 }
 
-// whole tells whether amount is a whole number of thousandths, the unit it is kept in.
-func whole(amount float64) bool { return math.Round(amount*1000)/1000 == amount }
+// whole tells whether found is a whole number of thousandths, the unit it is kept in.
+func whole(found float64) bool { return math.Round(found*1000)/1000 == found }
 
 // The largest number of cores, or of an extra: kept in thousandths, it stays below
 // cluster.MaxAmount.
 const mostCores = 1e9
 
-// fine checks an amount that is kept in thousandths: cores, extras.
-func fine(r *report, path string, found, low float64) {
+// amount checks an amount that is kept in thousandths: cores, extras.
+func amount(r *report, path string, found, low float64) {
 	between(r, path, found, low, mostCores)
 	if !whole(found) {
 		r.add(path, "must be a multiple of 0.001, found %v", found)

@@ -38,7 +38,7 @@ func validate(c *Config, r *report) {
 	c.Score.validate(r)
 	c.Generator.validate(r)
 	if c.HTTP.Listen != "" {
-		address(r, "http.listen", c.HTTP.Listen, 0)
+		hostPort(r, "http.listen", c.HTTP.Listen, 0)
 	}
 	oneOf(r, "log.level", c.Log.Level, "debug", "info", "warn", "error")
 	oneOf(r, "log.format", c.Log.Format, "text", "json")
@@ -48,58 +48,58 @@ func validate(c *Config, r *report) {
 }
 
 func (s *Scheduler) validate(r *report) {
-	address(r, "scheduler.listen", s.Listen, 0)
-	name(r, "scheduler.name", s.Name)
+	hostPort(r, "scheduler.listen", s.Listen, 0)
+	identifier(r, "scheduler.name", s.Name)
 	between(r, "scheduler.replicas", s.Replicas, 1, 1000)
 	between(r, "scheduler.b_delta", s.BDelta, 1, manyTasks)
 	between(r, "scheduler.max_rpcs", s.MaxRPCs, 1, manyRPCs)
-	waitOrNone(r, "scheduler.max_staleness", s.MaxStaleness)
+	spanOrNone(r, "scheduler.max_staleness", s.MaxStaleness)
 	between(r, "scheduler.max_attempts", s.MaxAttempts, 1, 1000)
-	waitOrNone(r, "scheduler.replace_timeout", s.ReplaceTimeout)
+	spanOrNone(r, "scheduler.replace_timeout", s.ReplaceTimeout)
 	between(r, "scheduler.retain_results", s.RetainResults, 1, manyTasks)
-	wait(r, "scheduler.retain_for", s.RetainFor)
+	span(r, "scheduler.retain_for", s.RetainFor)
 	between(r, "scheduler.max_pending", s.MaxPending, 1, manyTasks)
-	waitOrNone(r, "scheduler.node_grace", s.NodeGrace)
-	waitOrNone(r, "scheduler.drain_timeout", s.DrainTimeout)
+	spanOrNone(r, "scheduler.node_grace", s.NodeGrace)
+	spanOrNone(r, "scheduler.drain_timeout", s.DrainTimeout)
 	if s.Policy == "" {
 		r.add("scheduler.policy", "must be the name of a policy, found nothing")
 	}
 }
 
 func (d *Datastore) validate(r *report) {
-	address(r, "datastore.listen", d.Listen, 0)
+	hostPort(r, "datastore.listen", d.Listen, 0)
 	if d.Address != "" {
-		address(r, "datastore.address", d.Address, 1)
+		hostPort(r, "datastore.address", d.Address, 1)
 	}
 	between(r, "datastore.b", d.B, 1, manyTasks)
-	waitOrNone(r, "datastore.max_staleness", d.MaxStaleness)
+	spanOrNone(r, "datastore.max_staleness", d.MaxStaleness)
 	between(r, "datastore.max_rpcs", d.MaxRPCs, 1, manyRPCs)
-	wait(r, "datastore.node_timeout", d.NodeTimeout)
+	span(r, "datastore.node_timeout", d.NodeTimeout)
 }
 
 func (w *Worker) validate(r *report) {
-	address(r, "worker.listen", w.Listen, 0)
-	name(r, "worker.name", w.Name)
+	hostPort(r, "worker.listen", w.Listen, 0)
+	identifier(r, "worker.name", w.Name)
 	between(r, "worker.slots", w.Slots, 0, manyTasks)
 	oneOf(r, "worker.executor", w.Executor, "", sleepExecutor, stressNGExecutor)
 	between(r, "worker.noise", w.Noise, 0, 3)
 	if w.TimeoutFactor != 0 && !(w.TimeoutFactor >= 1 && w.TimeoutFactor <= 1e6) {
 		r.add("worker.timeout_factor", "must be 0 (off) or between 1 and 1e+06, found %v", w.TimeoutFactor)
 	}
-	wait(r, "worker.heartbeat", w.Heartbeat)
+	span(r, "worker.heartbeat", w.Heartbeat)
 	between(r, "worker.max_rpcs", w.MaxRPCs, 1, manyRPCs)
 	between(r, "worker.max_queue", w.MaxQueue, 1, manyTasks)
 	between(r, "worker.retain_results", w.RetainResults, 1, manyTasks)
-	wait(r, "worker.retain_for", w.RetainFor)
-	waitOrNone(r, "worker.drain_timeout", w.DrainTimeout)
+	span(r, "worker.retain_for", w.RetainFor)
+	spanOrNone(r, "worker.drain_timeout", w.DrainTimeout)
 }
 
 func (c *RPC) validate(r *report) {
 	between(r, "rpc.max_batch", c.MaxBatch, 1, 100_000)
 	between(r, "rpc.max_message_bytes", c.MaxMessageBytes, minBytes, maxBytes)
 	between(r, "rpc.max_snapshot_bytes", c.MaxSnapshotBytes, minBytes, maxBytes)
-	wait(r, "rpc.dial_timeout", c.DialTimeout)
-	wait(r, "rpc.call_timeout", c.CallTimeout)
+	span(r, "rpc.dial_timeout", c.DialTimeout)
+	span(r, "rpc.call_timeout", c.CallTimeout)
 	between(r, "rpc.max_connections", c.MaxConnections, 1, manyRPCs)
 }
 
@@ -113,7 +113,7 @@ func (g *Generator) validate(r *report) {
 	seen := newUnique(r)
 	for i, scheduler := range g.Schedulers {
 		path := index("generator.schedulers", i)
-		address(r, path, scheduler, 1)
+		hostPort(r, path, scheduler, 1)
 		seen.add(path, scheduler)
 	}
 	if g.Trace == "" {
@@ -124,7 +124,7 @@ func (g *Generator) validate(r *report) {
 	between(r, "generator.warmup", g.Warmup, 0, manyTasks)
 	between(r, "generator.time_scale", g.TimeScale, 1, cluster.MaxTimeScale)
 	between(r, "generator.connections", g.Connections, 1, manyRPCs)
-	waitOrNone(r, "generator.timeout", g.Timeout)
+	spanOrNone(r, "generator.timeout", g.Timeout)
 	if g.Out == "" {
 		r.add("generator.out", "must be a folder, found nothing")
 	}

@@ -15,9 +15,9 @@ func validateClasses(r *report, classes []Class) {
 		required(r, path+".name", class.Name)
 		required(r, path+".cores", class.Cores)
 		required(r, path+".memory_mb", class.MemoryMB)
-		name(r, path+".name", class.Name)
+		identifier(r, path+".name", class.Name)
 		names.add(path+".name", class.Name)
-		fine(r, path+".cores", class.Cores, 0.001)
+		amount(r, path+".cores", class.Cores, 0.001)
 		between(r, path+".memory_mb", class.MemoryMB, 1, cluster.MaxAmount)
 		between(r, path+".disk_mb", class.DiskMB, 0, cluster.MaxAmount)
 		between(r, path+".count", class.Count, 0, manyNodes)
@@ -40,7 +40,7 @@ func validateTypes(r *report, types []TaskType) {
 	for i := range types {
 		t, path := &types[i], index("task_type", i)
 		required(r, path+".name", t.Name)
-		name(r, path+".name", t.Name)
+		identifier(r, path+".name", t.Name)
 		names.add(path+".name", t.Name)
 		oneOf(r, path+".executor", t.Executor, sleepExecutor, stressNGExecutor)
 		noZeroByte(r, path+".argv", t.Argv)
@@ -55,7 +55,7 @@ func validateTypes(r *report, types []TaskType) {
 
 func (m *Mode) validate(r *report, path string) {
 	required(r, path+".name", m.Name)
-	name(r, path+".name", m.Name)
+	identifier(r, path+".name", m.Name)
 	if word := cluster.CanonicalMode(m.Name); word != m.Name {
 		r.add(path+".name", "must be %q, found %q: the two are one mode", word, m.Name)
 	}
@@ -67,7 +67,7 @@ func (m *Mode) validate(r *report, path string) {
 	for k := range m.Profiles {
 		p, at := &m.Profiles[k], index(path+".profile", k)
 		required(r, at+".class", p.Class)
-		name(r, at+".class", p.Class)
+		identifier(r, at+".class", p.Class)
 		classes.add(at+".class", p.Class)
 		p.Shape.validate(r, at)
 	}
@@ -76,11 +76,11 @@ func (m *Mode) validate(r *report, path string) {
 func (s *Shape) validate(r *report, path string) {
 	required(r, path+".cores", s.Cores)
 	required(r, path+".duration", s.Duration)
-	fine(r, path+".cores", s.Cores, 0.001)
+	amount(r, path+".cores", s.Cores, 0.001)
 	between(r, path+".memory_mb", s.MemoryMB, 0, cluster.MaxAmount)
 	between(r, path+".disk_mb", s.DiskMB, 0, cluster.MaxAmount)
 	extras(r, path+".extra", s.Extra)
-	wait(r, path+".duration", s.Duration)
+	span(r, path+".duration", s.Duration)
 	if time.Duration(s.Duration)%time.Millisecond != 0 {
 		r.add(path+".duration", "must be a whole number of milliseconds, found %v", s.Duration)
 	}
@@ -90,8 +90,8 @@ func (s *Shape) validate(r *report, path string) {
 func extras(r *report, path string, extra map[string]float64) {
 	for _, resource := range slices.Sorted(maps.Keys(extra)) {
 		at := join(path, resource)
-		name(r, at, resource)
-		fine(r, at, extra[resource], 0)
+		identifier(r, at, resource)
+		amount(r, at, extra[resource], 0)
 		if _, standard := cluster.Standard().Index(resource); standard {
 			r.add(at, "must not be called %q: it has a key of its own", resource)
 		}

@@ -166,4 +166,3 @@ func printable(s string) bool {
 	}
 	return strings.IndexFunc(s, unicode.IsControl) < 0
 }
-

@@ -36,11 +36,10 @@ func (n *Node) Enqueue(now time.Duration, e *cluster.Enqueue) (cluster.EnqueueRe
 			n.counts.Refused++
 		}
 	}
-	if e.Number > s.number {
+	if true {
 		s.number, s.received = e.Number, e.Placed
 	}
 	s.heard = now
-	n.admit(now, &step)
 	if reply.Report = n.rider(now, s); reply.Report == nil && len(reply.Refused) > 0 {
 		reply.Report = n.reportTo(now, s)
 	}
@@ -87,6 +86,7 @@ func (n *Node) place(now time.Duration, s *stream, a *cluster.Assignment, step *
 	n.held.add(t)
 	n.load = n.load.Add(cluster.LoadOf(t.shape))
 	n.queue.push(now, t)
+	n.admit(now, step)
 	n.counts.Accepted++
 	return nil
 }

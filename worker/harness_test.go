@@ -94,7 +94,10 @@ func started(s Step) string {
 	return list
 }
 
-func expect(t testing.TB, what string, got, want any) {
+func expect(t interface {
+	Helper()
+	Errorf(string, ...any)
+}, what string, got, want any) {
 	t.Helper()
 	if g, w := fmt.Sprint(got), fmt.Sprint(want); g != w {
 		t.Errorf("%s: %s, want %s", what, g, w)

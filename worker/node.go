@@ -38,9 +38,9 @@ type Node struct {
 type Counts struct {
 	Accepted int64
 	Refused  int64
-	Repeated int64                    // placements of a task that the node held already
+	Repeated int64                   // placements of a task that the node held already
 	Outcomes [cluster.Lost + 1]int64 // ended executions, by outcome
-	Dropped  int64                    // completions that expired or exceeded their bound, unacknowledged
+	Dropped  int64                   // completions that expired or exceeded their bound, unacknowledged
 }
 
 // Step is what the shell has to do after a verb.

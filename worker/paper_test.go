@@ -102,7 +102,7 @@ func TestBlockedTimeAccumulates(t *testing.T) {
 	s := attach(t, n, "s", 1)
 	whole := shape(8, 1, 1)
 	s.enqueue(t, n, 0, "a", whole)
-	expect(t, "nobody waits", n.Report(5*time.Second).Blocked, 0)
+	expect(t, "nobody waits", n.Report(5*time.Second).Blocked, time.Duration(0))
 	s.enqueue(t, n, 10*time.Second, "b", whole)
 	s.enqueue(t, n, 11*time.Second, "c", whole)
 	expect(t, "while blocked", n.Report(12*time.Second).Blocked, 2*time.Second)

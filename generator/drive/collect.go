@@ -30,34 +30,38 @@ func (p *peer) collect(ctx context.Context) {
 			p.acknowledge(cursor)
 			return
 		}
-		reply, err := p.Service.Collect(ctx, cluster.CollectRequest{Client: p.run.cfg.Client, After: cursor, Max: pollMax, Wait: pollWait})
-		switch {
-		case ctx.Err() != nil:
-			pause.Reset(0)
-		case err != nil:
+		request := cluster.CollectRequest{Client: p.run.cfg.Client, After: cursor, Max: pollMax, Wait: pollWait}
+		if failures > 0 {
+			request.Wait = 0 // is it back?
+		}
+		reply, err := p.Service.Collect(ctx, request)
+		if err != nil {
 			failures++
-			p.missed(err, failures)
+			p.missed(ctx, err, failures)
 			// From the beginning: if another process answers next, a cursor of this one would
 			// acknowledge records that nobody has read.
 			cursor = 0
 			pause.Reset(retryPause)
-		default:
-			failures = 0
-			p.answered(incarnation != 0 && reply.Incarnation != incarnation)
-			p.run.finish(reply.Records)
-			cursor, incarnation = reply.Cursor, reply.Incarnation
-			pause.Reset(pollPause)
+			continue
 		}
+		failures = 0
+		p.answered(incarnation != 0 && reply.Incarnation != incarnation)
+		p.run.finish(reply.Records)
+		cursor, incarnation = reply.Cursor, reply.Incarnation
+		pause.Reset(pollPause)
 	}
 }
 
 // missed counts one failed poll. A declared error is an answer; a refused connection is final, and
 // anything else gets a second chance.
-func (p *peer) missed(err error, failures int) {
+func (p *peer) missed(ctx context.Context, err error, failures int) {
 	p.run.mu.Lock()
 	defer p.run.mu.Unlock()
+	if ctx.Err() != nil {
+		return
+	}
 	if !unanswered(err) {
-		p.trouble = err
+		p.run.cfg.Log.Warn("results cannot be fetched", "scheduler", p.Name, "error", err)
 		return
 	}
 	if failures > 1 || rpc.Refused(err) {

@@ -83,7 +83,7 @@ func (p *peer) take(batch []int32) []int32 {
 			}
 			batch = append(batch, i)
 		}
-		p.queue = p.queue[:copy(p.queue, p.queue[taken:])]
+		p.queue = p.queue[taken:]
 		if len(batch) > 0 {
 			return batch
 		}
@@ -95,12 +95,15 @@ func (p *peer) take(batch []int32) []int32 {
 func (p *peer) submit(ctx context.Context, batch []int32, specs []cluster.TaskSpec) {
 	request := cluster.SubmitRequest{Client: p.run.cfg.Client, Tasks: specs}
 	refused, err := p.Service.Submit(ctx, request)
-	if unanswered(err) && ctx.Err() == nil && !rpc.NotSent(err) {
+	if unanswered(err) && !rpc.NotSent(err) && ctx.Err() == nil {
 		p.run.doubt(batch, p)
 		refused, err = p.Service.Submit(ctx, request)
 	}
+	if ctx.Err() != nil {
+		return // the run is over: every task has its row
+	}
 	code := cluster.CodeOf(err)
-	if len(batch) > 1 && (code == cluster.Invalid || errors.Is(err, rpc.ErrTooLarge)) {
+	if len(batch) > 1 && err != nil && !unanswered(err) && code != cluster.Draining && code != cluster.Overloaded {
 		for j := range batch { // one task must not take the others down with it
 			p.submit(ctx, batch[j:j+1], specs[j:j+1])
 		}
@@ -131,9 +134,10 @@ func (p *peer) submit(ctx context.Context, batch []int32, specs []cluster.TaskSp
 	}
 }
 
-// unanswered: nothing is known about the request, or about the service.
+// unanswered: the request may or may not have arrived, and the service may be gone. A declared error,
+// a broken handler and a message that is too large are the request's own fault.
 func unanswered(err error) bool {
-	return err != nil && cluster.CodeOf(err) == 0 && !errors.Is(err, rpc.ErrTooLarge)
+	return err != nil && cluster.CodeOf(err) == 0 && !errors.Is(err, rpc.ErrTooLarge) && !errors.Is(err, rpc.ErrRemote)
 }
 
 func (p *peer) rest(batch []int32, err error, until time.Duration) {

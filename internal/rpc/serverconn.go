@@ -22,7 +22,10 @@ const (
 	closedIdle
 )
 
-var errPanicked = fmt.Errorf("%w: the handler panicked", ErrRemote)
+var (
+	errPanicked    = fmt.Errorf("%w: the handler panicked", ErrRemote)
+	errBeyondFrame = errors.New("the message is longer than its frame")
+)
 
 // serverConn answers the requests of one connection. Between the protocol stack and the socket it
 // keeps the deadlines: none is set for a message that arrives in one piece.
@@ -47,8 +50,12 @@ func newServerConn(s *Server, conn net.Conn) *serverConn {
 }
 
 // Read implements the transport under the protocol stack. A peer may take its time between messages
-// (IdleTimeout), but not in the middle of one (MessageTimeout).
+// (IdleTimeout), but not in the middle of one (MessageTimeout). While a request is being answered its
+// frame is in memory: a message that wants more would wait, in a handler slot, for the next frame.
 func (c *serverConn) Read(b []byte) (int, error) {
+	if c.state.Load() == busy {
+		return 0, errBeyondFrame
+	}
 	if c.begun && !c.timed {
 		c.timed = true
 		c.SetReadDeadline(time.Now().Add(c.server.cfg.MessageTimeout))

@@ -1,0 +1,42 @@
+package drive
+
+import (
+	"bytes"
+	"os"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func TestProgressBar(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var b bytes.Buffer
+		p := newBar(&b, 200)
+		p.show(30, 20, time.Second, 1500*time.Microsecond)
+		pass(t.Context(), time.Second) // it draws only so often
+		p.show(120, 100, 3*time.Second, 0)
+		for _, want := range []string{"submitted 30, 20/s, 1.5 ms late, completed", "submitted 120, 40/s", "(100/200)"} {
+			if !strings.Contains(b.String(), want) {
+				t.Errorf("no %q in %q", want, b.String())
+			}
+		}
+		p.finish()
+	})
+}
+
+// Nothing is drawn where nobody looks.
+func TestProgressIsSilentElsewhere(t *testing.T) {
+	file, err := os.CreateTemp(t.TempDir(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	for _, p := range []*progress{newProgress(nil, 10), newProgress(file, 10)} {
+		if p != nil {
+			t.Error("there is a progress bar without a terminal")
+		}
+		p.show(1, 1, time.Second, 0)
+		p.finish()
+	}
+}

@@ -1,0 +1,302 @@
+package rpc
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"io"
+	"net"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"dodoor/internal/cluster"
+	"dodoor/internal/rpc/rpctest"
+)
+
+// frame is a frame's length, and as many bytes of it as given.
+func frame(length uint32, body string) []byte {
+	return append(binary.BigEndian.AppendUint32(nil, length), body...)
+}
+
+// request is one whole message, as a client of cancel writes it.
+func cancelRequest(t testing.TB, id string) []byte {
+	t.Helper()
+	client, server := net.Pipe()
+	defer client.Close()
+	done := make(chan []byte)
+	go func() {
+		b := make([]byte, 4096)
+		n, _ := server.Read(b)
+		server.Close()
+		done <- b[:n]
+	}()
+	cfg := quiet()
+	cfg.Dial = func(context.Context, string) (net.Conn, error) { return client, nil }
+	schedulerClient(t, "", cfg).Cancel(background, id)
+	return <-done
+}
+
+// hangsUp waits for the server to close the connection, and returns how long that took.
+func hangsUp(t *testing.T, conn net.Conn) time.Duration {
+	t.Helper()
+	start := time.Now()
+	if n, err := conn.Read(make([]byte, 1)); n != 0 || !errors.Is(err, io.EOF) {
+		t.Errorf("read %d bytes, %v; want the connection closed", n, err)
+	}
+	return time.Since(start)
+}
+
+func answering() *fakeScheduler {
+	return &fakeScheduler{
+		cancel: func(context.Context, string) (bool, error) { return true, nil },
+		settle: func(context.Context) error { return nil },
+	}
+}
+
+func answers(t *testing.T, c *SchedulerClient) {
+	t.Helper()
+	if found, err := c.Cancel(background, "t"); !found || err != nil {
+		t.Errorf("got %v, %v; want an answer", found, err)
+	}
+}
+
+// TestHalfOpenConnections: peers that stop in the middle of a message hold no handler, and not their
+// connection for longer than MessageTimeout; peers that send nothing may stay.
+func TestHalfOpenConnections(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		counters := &Counters{}
+		cfg := quiet()
+		cfg.MaxHandlers, cfg.MessageTimeout, cfg.Observer = 1, 7*time.Second, counters
+		_, l, client := inMemory(t, SchedulerService(answering(), dims), cfg)
+		silent := dialMemory(t, l)
+		partial := make([]net.Conn, 10)
+		for i := range partial {
+			partial[i] = dialMemory(t, l)
+			partial[i].Write(frame(100, "\x80\x01\x00\x01")[:1+i%8])
+		}
+		answers(t, schedulerClient(t, "", client))
+		if waited := hangsUp(t, partial[0]); waited != 7*time.Second {
+			t.Errorf("hung up after %v, want 7s", waited)
+		}
+		for _, conn := range partial[1:] {
+			if waited := hangsUp(t, conn); waited != 0 {
+				t.Errorf("hung up %v later than the first", waited)
+			}
+		}
+		if n := counters.Events(BadMessage); n != 10 {
+			t.Errorf("%d bad messages, want 10", n)
+		}
+		if _, err := silent.Write(frame(1, "")); err != nil {
+			t.Errorf("silent peer: %v", err)
+		}
+	})
+}
+
+// TestSlowLoris: a message that trickles in has no more time than one that does not.
+func TestSlowLoris(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cfg := quiet()
+		cfg.MessageTimeout = 7 * time.Second
+		_, l, _ := inMemory(t, SchedulerService(answering(), dims), cfg)
+		conn := dialMemory(t, l)
+		start := time.Now()
+		for _, b := range frame(100, strings.Repeat("x", 100)) {
+			if _, err := conn.Write([]byte{b}); err != nil {
+				break
+			}
+			<-time.After(time.Second)
+		}
+		if lasted := time.Since(start); lasted < 7*time.Second || lasted > 8*time.Second {
+			t.Errorf("cut off after %v, want 7s", lasted)
+		}
+	})
+}
+
+func TestIdleTimeout(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cfg := quiet()
+		cfg.IdleTimeout = time.Minute
+		_, l, client := inMemory(t, SchedulerService(answering(), dims), cfg)
+		if waited := hangsUp(t, dialMemory(t, l)); waited != time.Minute {
+			t.Errorf("hung up after %v, want 1m", waited)
+		}
+		// A client whose idle connection was closed does not notice.
+		c := schedulerClient(t, "", client)
+		answers(t, c)
+		<-time.After(2 * time.Minute)
+		answers(t, c)
+	})
+}
+
+// TestBadBytes: what is no message closes its connection and nothing else.
+func TestBadBytes(t *testing.T) {
+	whole := cancelRequest(t, "t")
+	wrongType := append([]byte(nil), whole...)
+	wrongType[7] = 2 // a reply
+	truncated := append([]byte(nil), whole[:len(whole)-4]...)
+	binary.BigEndian.PutUint32(truncated, uint32(len(truncated)-4))
+	for name, bytes := range map[string][]byte{
+		"garbage in a frame":     frame(8, "garbage!"),
+		"an HTTP request":        []byte("GET / HTTP/1.1\r\nHost: a\r\n\r\n"),
+		"a frame of 2 GiB":       frame(1<<31, ""),
+		"a frame over the limit": frame(32<<20+1, ""),
+		"a name of 1 GB":         frame(12, "\x80\x01\x00\x01\x3f\xff\xff\xff\x00\x00\x00\x00"),
+		"a reply":                wrongType,
+		"a truncated message":    truncated,
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				counters := &Counters{}
+				cfg := quiet()
+				cfg.Observer = counters
+				_, l, client := inMemory(t, SchedulerService(answering(), dims), cfg)
+				conn := dialMemory(t, l)
+				go conn.Write(bytes)
+				start := time.Now()
+				io.Copy(io.Discard, conn) // perhaps an application exception, then the end
+				if waited := time.Since(start); waited != 0 {
+					t.Errorf("hung up after %v", waited)
+				}
+				answers(t, schedulerClient(t, "", client))
+				if n := counters.Events(BadMessage); n != 1 {
+					t.Errorf("%d bad messages, want 1", n)
+				}
+			})
+		})
+	}
+}
+
+// TestTooManyConnections: those over the bound are closed at once, and there is room again when one leaves.
+func TestTooManyConnections(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		counters := &Counters{}
+		cfg := quiet()
+		cfg.MaxConnections, cfg.Observer = 2, counters
+		_, l, client := inMemory(t, SchedulerService(answering(), dims), cfg)
+		first := dialMemory(t, l)
+		dialMemory(t, l)
+		if waited := hangsUp(t, dialMemory(t, l)); waited != 0 {
+			t.Errorf("rejected after %v", waited)
+		}
+		if n := counters.Events(RejectedConnection); n != 1 {
+			t.Errorf("%d rejected, want 1", n)
+		}
+		first.Close()
+		synctest.Wait()
+		answers(t, schedulerClient(t, "", client))
+	})
+}
+
+// TestHandlerBound: at most MaxHandlers requests run at once; a long poll is not one of them.
+func TestHandlerBound(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cfg := quiet()
+		cfg.MaxHandlers, cfg.PoolSize = 3, 10
+		var running atomic.Int32
+		release := make(chan struct{})
+		h := &fakeScheduler{
+			settle: func(context.Context) error { running.Add(1); defer running.Add(-1); <-release; return nil },
+			collect: func(context.Context, cluster.CollectRequest) (cluster.CollectReply, error) {
+				return cluster.CollectReply{Incarnation: 1}, nil
+			},
+		}
+		_, _, client := inMemory(t, SchedulerService(h, dims), cfg)
+		c := schedulerClient(t, "", client)
+		results := make(chan error)
+		for range 10 {
+			go func() { results <- c.Settle(background) }()
+		}
+		synctest.Wait()
+		if n := running.Load(); n != 3 {
+			t.Errorf("%d handlers run, want 3", n)
+		}
+		if _, err := c.Collect(background, cluster.CollectRequest{Client: "c"}); err != nil {
+			t.Errorf("long poll: %v", err)
+		}
+		for range 10 {
+			release <- struct{}{}
+			synctest.Wait()
+			if n := running.Load(); n > 3 {
+				t.Errorf("%d handlers run", n)
+			}
+		}
+		for range 10 {
+			if err := <-results; err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}
+
+// TestUnreadRepliesHoldNoHandler: a peer that does not read its reply keeps its connection until
+// MessageTimeout, but no handler slot.
+func TestUnreadRepliesHoldNoHandler(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cfg := quiet()
+		cfg.MaxHandlers = 1
+		_, l, client := inMemory(t, SchedulerService(answering(), dims), cfg)
+		dialMemory(t, l).Write(cancelRequest(t, "t"))
+		synctest.Wait()
+		start := time.Now()
+		answers(t, schedulerClient(t, "", client))
+		if waited := time.Since(start); waited != 0 {
+			t.Errorf("waited %v", waited)
+		}
+	})
+}
+
+// failingListener fails a number of times before it accepts.
+type failingListener struct {
+	*rpctest.Listener
+	failures atomic.Int32
+}
+
+func (l *failingListener) Accept() (net.Conn, error) {
+	if l.failures.Add(-1) >= 0 {
+		return nil, &net.OpError{Op: "accept", Err: syscall.EMFILE}
+	}
+	return l.Listener.Accept()
+}
+
+// TestAcceptIsRetried: too many open files do not end the service.
+func TestAcceptIsRetried(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		counters := &Counters{}
+		cfg := quiet()
+		cfg.Observer, cfg.DialTimeout = counters, time.Minute
+		l := &failingListener{Listener: rpctest.NewListener()}
+		l.failures.Store(12)
+		run(t, NewServer(l, SchedulerService(answering(), dims), cfg))
+		cfg.Dial = l.Dial
+		start := time.Now()
+		answers(t, schedulerClient(t, "", cfg))
+		// 5+10+20+...+640 ms, then 1 s each.
+		if waited := time.Since(start); waited != 1275*time.Millisecond+4*time.Second {
+			t.Errorf("accepted after %v", waited)
+		}
+		if n := counters.Events(AcceptFailed); n != 12 {
+			t.Errorf("%d failed accepts, want 12", n)
+		}
+	})
+}
+
+// TestLostListenerIsAnError: a listener that somebody else closes ends the service, but not silently.
+func TestLostListenerIsAnError(t *testing.T) {
+	l := rpctest.NewListener()
+	s := NewServer(l, SchedulerService(answering(), dims), quiet())
+	l.Close()
+	if err := s.Serve(background); !errors.Is(err, net.ErrClosed) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestAddressInUse(t *testing.T) {
+	s := overTCP(t, SchedulerService(answering(), dims), quiet())
+	if _, err := Listen(s.Addr(), SchedulerService(answering(), dims), quiet()); !errors.Is(err, syscall.EADDRINUSE) {
+		t.Errorf("got %v", err)
+	}
+}
