@@ -163,7 +163,8 @@ func (w *world) deliver(s *replica, n *node, count int, loseAck bool) {
 		w.t.Fatal(err)
 	}
 	w.step(n, step)
-	w.arrived[s.ref.Name+n.node.Name] = message.Number
+	pair := s.ref.Name + n.node.Name
+	w.arrived[pair] = max(w.arrived[pair], message.Number)
 	if loseAck {
 		return
 	}

@@ -36,7 +36,7 @@ func (n *Node) Enqueue(now time.Duration, e *cluster.Enqueue) (cluster.EnqueueRe
 			n.counts.Refused++
 		}
 	}
-	if true {
+	if e.Number > s.number {
 		s.number, s.received = e.Number, e.Placed
 	}
 	s.heard = now
