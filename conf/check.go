@@ -92,6 +92,13 @@ func hostPort(r *report, path, found string, lowestPort uint64) {
 	}
 }
 
+// dialled checks an address that others dial; empty means that it follows from another one.
+func dialled(r *report, path, found string) {
+	if found != "" {
+		hostPort(r, path, found, 1)
+	}
+}
+
 // whole tells whether found is a whole number of thousandths, the unit it is kept in.
 func whole(found float64) bool { return math.Round(found*1000)/1000 == found }
 

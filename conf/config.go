@@ -24,6 +24,7 @@ type Config struct {
 // Scheduler configures one scheduler replica.
 type Scheduler struct {
 	Listen         string   `toml:"listen"`
+	Address        string   `toml:"address"` // what others dial; empty: the bound address
 	Name           string   `toml:"name"`
 	Replicas       int      `toml:"replicas"` // S, when one process runs the whole cluster
 	Policy         string   `toml:"policy"`
@@ -61,6 +62,7 @@ func (d Datastore) DialAddress() string {
 // Worker configures one node.
 type Worker struct {
 	Listen        string   `toml:"listen"`
+	Address       string   `toml:"address"` // what others dial; empty: the bound address
 	Name          string   `toml:"name"`
 	Class         string   `toml:"class"`    // one of Classes; needed to start a worker
 	Slots         int      `toml:"slots"`    // concurrent tasks; 0: the class's
@@ -95,10 +97,11 @@ type Score struct {
 
 // Generator configures the trace replay.
 type Generator struct {
-	Schedulers  []string `toml:"schedulers"` // addresses
-	Trace       string   `toml:"trace"`      // a file, or the name of a synthetic one
-	QPS         float64  `toml:"qps"`        // arrivals per second of trace time
-	N           int      `toml:"n"`          // tasks, warm-up included
+	Schedulers  []string `toml:"schedulers"`  // addresses
+	Trace       string   `toml:"trace"`       // a file, or the name of a synthetic one
+	QPS         float64  `toml:"qps"`         // arrivals per second of trace time; 0: the trace's own times
+	TraceScale  float64  `toml:"trace_scale"` // divides the trace's own times
+	N           int      `toml:"n"`           // tasks, warm-up included
 	Warmup      int      `toml:"warmup"`
 	TimeScale   float64  `toml:"time_scale"`  // trace seconds that pass in one
 	Connections int      `toml:"connections"` // per scheduler
@@ -143,7 +146,7 @@ func Default() *Config {
 		},
 		Score: Score{Alpha: 0.5, Kind: "per-dimension", Beta: 1},
 		Generator: Generator{
-			Trace: "functionbench", QPS: 10, N: 4000, Warmup: 100, TimeScale: 1, Connections: 8, Out: "out",
+			Trace: "functionbench", QPS: 10, TraceScale: 1, N: 4000, Warmup: 100, TimeScale: 1, Connections: 8, Out: "out",
 		},
 		Log: Log{Level: "info", Format: "text"},
 	}

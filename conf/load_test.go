@@ -42,7 +42,7 @@ func TestBadInput(t *testing.T) {
 		{"alpha = 2", "[score]\nalpha = 2", "t.toml:3: score.alpha: must be between 0 and 1, found 2"},
 		{"NaN", "[worker]\nnoise = nan", "t.toml:3: worker.noise: must be a finite number, found NaN"},
 		{"infinity", "[generator]\nqps = -inf", "t.toml:3: generator.qps: must be a finite number, found -Inf"},
-		{"qps = 0", "[generator]\nqps = 0", "t.toml:3: generator.qps: must be above 0 and at most 1e+06, found 0"},
+		{"qps = -1", "[generator]\nqps = -1", "t.toml:3: generator.qps: must be between 0 and 1e+06, found -1"},
 		{"negative seed", "seed = -1", "t.toml:2: seed: must be at least 0, found -1"},
 		{"bare integer duration", "[rpc]\ncall_timeout = 5", `t.toml:3: rpc.call_timeout: must be a duration such as "250ms", "1.5s" or "10m", found integer 5 (a bare number has no unit)`},
 		{"boolean duration", "[rpc]\ncall_timeout = true", `t.toml:3: rpc.call_timeout: must be a duration such as "250ms", "1.5s" or "10m", found boolean true`},

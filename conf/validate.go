@@ -49,6 +49,7 @@ func validate(c *Config, r *report) {
 
 func (s *Scheduler) validate(r *report) {
 	hostPort(r, "scheduler.listen", s.Listen, 0)
+	dialled(r, "scheduler.address", s.Address)
 	identifier(r, "scheduler.name", s.Name)
 	between(r, "scheduler.replicas", s.Replicas, 1, 1000)
 	between(r, "scheduler.b_delta", s.BDelta, 1, manyTasks)
@@ -68,9 +69,7 @@ func (s *Scheduler) validate(r *report) {
 
 func (d *Datastore) validate(r *report) {
 	hostPort(r, "datastore.listen", d.Listen, 0)
-	if d.Address != "" {
-		hostPort(r, "datastore.address", d.Address, 1)
-	}
+	dialled(r, "datastore.address", d.Address)
 	between(r, "datastore.b", d.B, 1, manyTasks)
 	spanOrNone(r, "datastore.max_staleness", d.MaxStaleness)
 	between(r, "datastore.max_rpcs", d.MaxRPCs, 1, manyRPCs)
@@ -79,6 +78,7 @@ func (d *Datastore) validate(r *report) {
 
 func (w *Worker) validate(r *report) {
 	hostPort(r, "worker.listen", w.Listen, 0)
+	dialled(r, "worker.address", w.Address)
 	identifier(r, "worker.name", w.Name)
 	between(r, "worker.slots", w.Slots, 0, manyTasks)
 	oneOf(r, "worker.executor", w.Executor, "", sleepExecutor, stressNGExecutor)
@@ -119,7 +119,8 @@ func (g *Generator) validate(r *report) {
 	if g.Trace == "" {
 		r.add("generator.trace", `must be a file, "azure" or "functionbench", found nothing`)
 	}
-	above(r, "generator.qps", g.QPS, 0, 1e6)
+	between(r, "generator.qps", g.QPS, 0, 1e6)
+	above(r, "generator.trace_scale", g.TraceScale, 0, 1e9)
 	between(r, "generator.n", g.N, 1, manyTasks)
 	between(r, "generator.warmup", g.Warmup, 0, manyTasks)
 	between(r, "generator.time_scale", g.TimeScale, 1, cluster.MaxTimeScale)

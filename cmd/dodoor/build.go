@@ -76,7 +76,7 @@ func newScheduler(c *conf.Config, log *slog.Logger, metrics *telemetry.Registry)
 			MaxAttempts: s.MaxAttempts, ReplaceTimeout: time.Duration(s.ReplaceTimeout), MaxPending: s.MaxPending,
 			RetainResults: s.RetainResults, RetainFor: time.Duration(s.RetainFor), Dimensions: dims, Types: c.TaskTypes(),
 		},
-		Policy: policy, Listen: s.Listen, DataService: c.Datastore.DialAddress(), RPC: rpcConfig(c, s.MaxRPCs), MaxBatch: batch(c),
+		Policy: policy, Listen: s.Listen, Address: s.Address, DataService: c.Datastore.DialAddress(), RPC: rpcConfig(c, s.MaxRPCs), MaxBatch: batch(c),
 		NodeGrace: time.Duration(s.NodeGrace), DrainTimeout: time.Duration(s.DrainTimeout), Log: log, Metrics: metrics,
 	})
 }

@@ -23,7 +23,7 @@ func runConf(args []string, stdout, stderr io.Writer) int {
 		return exitDone
 	}
 	if len(args) > 0 && args[0] != "" && args[0][0] != '-' {
-		args = append(append([]string{"-conf", args[0]}, args[1:]...))
+		args = append([]string{"-conf"}, args...)
 	}
 	if verb != "check" && verb != "show" {
 		return o.fail(exitUsage, fmt.Errorf("no verb is called %q: it is check or show", verb))

@@ -47,6 +47,18 @@ func (o *options) override(name, key, help string) {
 	})
 }
 
+// listOverride declares a flag with comma-separated values that stands for a list in the configuration.
+func (o *options) listOverride(name, key, help string) {
+	o.Func(name, help+" ("+key+")", func(value string) error {
+		var items []string
+		for item := range strings.SplitSeq(value, ",") {
+			items = append(items, strconv.Quote(strings.TrimSpace(item)))
+		}
+		o.sets = append(o.sets, key+"=["+strings.Join(items, ", ")+"]")
+		return nil
+	})
+}
+
 // quoted keeps a value that is not a number in one piece, whatever it contains.
 func quoted(value string) string {
 	if _, err := strconv.ParseFloat(value, 64); err == nil {

@@ -40,7 +40,7 @@ func (p *peer) collect(ctx context.Context) {
 			p.missed(ctx, err, failures)
 			// From the beginning: if another process answers next, a cursor of this one would
 			// acknowledge records that nobody has read.
-			_ = 0
+			cursor = 0
 			pause.Reset(retryPause)
 			continue
 		}

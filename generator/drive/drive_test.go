@@ -35,9 +35,9 @@ func workload(t *testing.T, n int, gap time.Duration) *generator.Workload {
 	return w
 }
 
-func fakes(names ...string) (list []*fakeScheduler) {
+func fakes(t *testing.T, names ...string) (list []*fakeScheduler) {
 	for _, name := range names {
-		list = append(list, newFake(name))
+		list = append(list, newFake(t, name))
 	}
 	return list
 }
@@ -99,7 +99,7 @@ func rows(t *testing.T, c Config, result Result) map[string]generator.Row {
 
 func TestReplay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		schedulers := fakes("a", "b", "c")
+		schedulers := fakes(t, "a", "b", "c")
 		c := config(t, workload(t, 3000, time.Millisecond), schedulers)
 		c.Data, c.Warmup, c.Info = fakeData{}, 10, generator.RunInfo{Policy: "dodoor", On: "local", Seed: 9}
 		result := replay(t, t.Context(), c)
@@ -154,7 +154,7 @@ func checkFiles(t *testing.T, dir string) {
 func TestCoalescing(t *testing.T) {
 	for _, coalesce := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
-			schedulers := fakes("a")
+			schedulers := fakes(t, "a")
 			schedulers[0].latency = 10 * time.Millisecond
 			c := config(t, workload(t, 1000, 100*time.Microsecond), schedulers)
 			c.Coalesce, c.Connections, c.MaxBatch = coalesce, 2, 64
@@ -179,7 +179,7 @@ func TestCoalescing(t *testing.T) {
 // The generator's own queueing is visible: a slow scheduler makes it late, and the rows say so.
 func TestLatenessIsRecorded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		schedulers := fakes("a")
+		schedulers := fakes(t, "a")
 		schedulers[0].latency = 10 * time.Millisecond
 		c := config(t, workload(t, 100, time.Millisecond), schedulers)
 		c.Connections = 1
@@ -193,7 +193,7 @@ func TestLatenessIsRecorded(t *testing.T) {
 
 func TestRefusalsAreRowsWithReasons(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		schedulers := fakes("a", "b")
+		schedulers := fakes(t, "a", "b")
 		schedulers[0].refuse = func(s cluster.TaskSpec) *cluster.Refusal {
 			if s.ID != "t4" {
 				return nil
@@ -226,7 +226,7 @@ func TestPoisonedBatchIsTakenApart(t *testing.T) {
 		"panic":     fmt.Errorf("submit: %w: internal error", rpc.ErrRemote),
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			schedulers := fakes("a")
+			schedulers := fakes(t, "a")
 			schedulers[0].fail = func(r cluster.SubmitRequest) error {
 				if slices.ContainsFunc(r.Tasks, func(s cluster.TaskSpec) bool { return s.ID == "t5" }) {
 					return poison
@@ -245,7 +245,7 @@ func TestPoisonedBatchIsTakenApart(t *testing.T) {
 
 func TestNewRefuses(t *testing.T) {
 	w := workload(t, 1, 0)
-	good := config(t, w, fakes("a"))
+	good := config(t, w, fakes(t, "a"))
 	for want, spoil := range map[string]func(*Config){
 		"nothing to replay":          func(c *Config) { c.Workload = nil },
 		"no schedulers":              func(c *Config) { c.Schedulers = nil },
@@ -265,9 +265,9 @@ func TestNewRefuses(t *testing.T) {
 
 func TestRunDirIsNotOverwritten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := config(t, workload(t, 1, 0), fakes("a"))
+		c := config(t, workload(t, 1, 0), fakes(t, "a"))
 		replay(t, t.Context(), c)
-		c.Schedulers[0].Service = newFake("a")
+		c.Schedulers[0].Service = newFake(t, "a")
 		d, err := New(c)
 		if err != nil {
 			t.Fatal(err)
@@ -279,7 +279,7 @@ func TestRunDirIsNotOverwritten(t *testing.T) {
 }
 
 func TestNoSchedulerAnswersAtAll(t *testing.T) {
-	schedulers := fakes("a", "b")
+	schedulers := fakes(t, "a", "b")
 	schedulers[0].dead, schedulers[1].dead = true, true
 	c := config(t, workload(t, 1, 0), schedulers)
 	d, err := New(c)
@@ -297,7 +297,7 @@ func TestNoSchedulerAnswersAtAll(t *testing.T) {
 // Rows that cannot be written end the run with an error: it would measure for nothing.
 func TestRowsThatCannotBeWritten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := config(t, workload(t, 100000, time.Millisecond), fakes("a"))
+		c := config(t, workload(t, 100000, time.Millisecond), fakes(t, "a"))
 		d, err := New(c)
 		if err != nil {
 			t.Fatal(err)

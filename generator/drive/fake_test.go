@@ -19,6 +19,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // to call are the nil interface's, and panic.
 type fakeScheduler struct {
 	rpc.Scheduler
+	t       *testing.T
 	name    string
 	latency time.Duration // of a submission
 	runTime time.Duration
@@ -40,8 +41,8 @@ type fakeScheduler struct {
 	counters    map[string]int64
 }
 
-func newFake(name string) *fakeScheduler {
-	return &fakeScheduler{name: name, latency: time.Millisecond, runTime: 100 * time.Millisecond, incarnation: 1,
+func newFake(t *testing.T, name string) *fakeScheduler {
+	return &fakeScheduler{t: t, name: name, latency: time.Millisecond, runTime: 100 * time.Millisecond, incarnation: 1,
 		held: map[string]int{}, news: make(chan struct{}), counters: map[string]int64{}}
 }
 
@@ -54,6 +55,17 @@ func pass(ctx context.Context, d time.Duration) {
 	case <-timer.C:
 	case <-ctx.Done():
 	}
+}
+
+// after calls f in a while, unless the test ends first. It stands for time.AfterFunc, many of which
+// in one synctest bubble crash the race detector (golang.org/issue/78156).
+func after(t *testing.T, d time.Duration, f func()) {
+	ctx := t.Context()
+	go func() {
+		if pass(ctx, d); ctx.Err() == nil {
+			f()
+		}
+	}()
 }
 
 func (f *fakeScheduler) Submit(ctx context.Context, r cluster.SubmitRequest) ([]cluster.Refusal, error) {
@@ -101,7 +113,7 @@ func (f *fakeScheduler) run(t cluster.TaskSpec, incarnation int64) {
 	if f.silent {
 		return
 	}
-	time.AfterFunc(f.runTime, func() {
+	after(f.t, f.runTime, func() {
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		if f.dead || f.incarnation != incarnation {

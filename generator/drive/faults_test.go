@@ -17,12 +17,12 @@ import (
 // with it.
 func TestSchedulerDies(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		schedulers := fakes("a", "b", "c")
+		schedulers := fakes(t, "a", "b", "c")
 		for _, s := range schedulers {
 			s.runTime = 300 * time.Millisecond
 		}
 		c := config(t, workload(t, 600, 2*time.Millisecond), schedulers)
-		time.AfterFunc(600*time.Millisecond, schedulers[1].kill)
+		after(t, 600*time.Millisecond, schedulers[1].kill)
 		result := replay(t, t.Context(), c)
 		if !result.Clean() {
 			t.Errorf("got %+v", result)
@@ -45,10 +45,10 @@ func TestSchedulerDies(t *testing.T) {
 // A scheduler that restarts has forgotten its tasks, and is used again.
 func TestSchedulerRestarts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		schedulers := fakes("a", "b")
+		schedulers := fakes(t, "a", "b")
 		schedulers[0].runTime = 300 * time.Millisecond
 		c := config(t, workload(t, 2000, 2*time.Millisecond), schedulers)
-		time.AfterFunc(time.Second, schedulers[0].restart) // at once: nobody sees it dead
+		after(t, time.Second, schedulers[0].restart) // at once: nobody sees it dead
 		result := replay(t, t.Context(), c)
 		if !result.Clean() {
 			t.Errorf("got %+v", result)
@@ -63,7 +63,7 @@ func TestSchedulerRestarts(t *testing.T) {
 // that says that it has them owes their results.
 func TestLostReplies(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		schedulers := fakes("a", "b")
+		schedulers := fakes(t, "a", "b")
 		rng := rand.New(rand.NewPCG(1, 1))
 		schedulers[0].loseReply = func() bool { return rng.IntN(5) == 0 }
 		c := config(t, workload(t, 500, time.Millisecond), schedulers)
@@ -77,11 +77,11 @@ func TestLostReplies(t *testing.T) {
 
 func TestAllSchedulersDie(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		schedulers := fakes("a", "b")
+		schedulers := fakes(t, "a", "b")
 		c := config(t, workload(t, 1000, 10*time.Millisecond), schedulers)
 		c.Patience = 3 * time.Second
 		for _, s := range schedulers {
-			time.AfterFunc(2*time.Second, s.kill)
+			after(t, 2*time.Second, s.kill)
 		}
 		result := replay(t, t.Context(), c)
 		all := rows(t, c, result)
@@ -100,10 +100,10 @@ func TestAllSchedulersDie(t *testing.T) {
 // Patience is with silence: an outage shorter than that costs nothing but time.
 func TestShortOutage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		schedulers := fakes("a")
+		schedulers := fakes(t, "a")
 		c := config(t, workload(t, 500, 10*time.Millisecond), schedulers)
-		time.AfterFunc(time.Second, schedulers[0].kill)
-		time.AfterFunc(8*time.Second, schedulers[0].restart)
+		after(t, time.Second, schedulers[0].kill)
+		after(t, 8*time.Second, schedulers[0].restart)
 		if result := replay(t, t.Context(), c); !result.Clean() {
 			t.Errorf("got %+v", result)
 		}
@@ -112,10 +112,10 @@ func TestShortOutage(t *testing.T) {
 
 func TestDrainingAndOverloadedSchedulers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		schedulers := fakes("draining", "overloaded")
+		schedulers := fakes(t, "draining", "overloaded")
 		schedulers[0].fail = func(cluster.SubmitRequest) error { return cluster.Errorf(cluster.Draining, "shutting down") }
 		full := true
-		time.AfterFunc(15*time.Second, func() { schedulers[1].set(func() { full = false }) })
+		after(t, 15*time.Second, func() { schedulers[1].set(func() { full = false }) })
 		schedulers[1].fail = func(cluster.SubmitRequest) error {
 			if full {
 				return cluster.Errorf(cluster.Overloaded, "too many unfinished tasks")
@@ -138,10 +138,10 @@ func TestDrainingAndOverloadedSchedulers(t *testing.T) {
 // Only draining schedulers are left: they owe what they took, and the rest has nowhere to go.
 func TestEverySchedulerDrains(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		schedulers := fakes("a")
+		schedulers := fakes(t, "a")
 		schedulers[0].runTime = 20 * time.Second
 		c := config(t, workload(t, 200, 10*time.Millisecond), schedulers)
-		time.AfterFunc(995*time.Millisecond, func() {
+		after(t, 995*time.Millisecond, func() {
 			schedulers[0].set(func() {
 				schedulers[0].fail = func(cluster.SubmitRequest) error { return cluster.Errorf(cluster.Draining, "shutting down") }
 			})
@@ -156,11 +156,11 @@ func TestEverySchedulerDrains(t *testing.T) {
 
 func TestStopDrains(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		schedulers := fakes("a", "b")
+		schedulers := fakes(t, "a", "b")
 		schedulers[0].runTime, schedulers[1].runTime = time.Second, time.Second
 		c := config(t, workload(t, 1000, 10*time.Millisecond), schedulers)
 		ctx, cancel := context.WithCancel(t.Context())
-		time.AfterFunc(2005*time.Millisecond, cancel)
+		after(t, 2005*time.Millisecond, cancel)
 		result := replay(t, ctx, c)
 		if !result.Stopped || result.Finished != 201 || result.Cancelled != 799 || result.NotSubmitted != 799 || result.Abandoned != 0 {
 			t.Errorf("got %+v", result)
@@ -176,12 +176,12 @@ func TestStopDrains(t *testing.T) {
 
 func TestStopGivesUpAfterAWhile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		schedulers := fakes("a")
+		schedulers := fakes(t, "a")
 		schedulers[0].silent = true
 		c := config(t, workload(t, 100, 10*time.Millisecond), schedulers)
 		c.DrainTimeout = 7 * time.Second
 		ctx, cancel := context.WithCancel(t.Context())
-		time.AfterFunc(505*time.Millisecond, cancel)
+		after(t, 505*time.Millisecond, cancel)
 		result := replay(t, ctx, c)
 		if result.NotSubmitted != 49 || result.Abandoned != 51 || result.Lost != 51 || result.Elapsed.Round(time.Second) != 8*time.Second {
 			t.Errorf("got %+v", result)
@@ -196,7 +196,7 @@ func TestStopGivesUpAfterAWhile(t *testing.T) {
 func TestCloseEndsAtOnce(t *testing.T) {
 	for _, stopped := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
-			schedulers := fakes("a")
+			schedulers := fakes(t, "a")
 			schedulers[0].silent = true
 			c := config(t, workload(t, 100, 10*time.Millisecond), schedulers)
 			d, err := New(c)
@@ -206,9 +206,9 @@ func TestCloseEndsAtOnce(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			if stopped {
-				time.AfterFunc(405*time.Millisecond, cancel)
+				after(t, 405*time.Millisecond, cancel)
 			}
-			time.AfterFunc(505*time.Millisecond, d.Close)
+			after(t, 505*time.Millisecond, d.Close)
 			result, err := d.Run(ctx)
 			if err != nil {
 				t.Fatal(err)
@@ -224,7 +224,7 @@ func TestCloseEndsAtOnce(t *testing.T) {
 
 func TestTimeoutAfterTheLastSubmission(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		schedulers := fakes("a", "b")
+		schedulers := fakes(t, "a", "b")
 		schedulers[0].silent = true
 		c := config(t, workload(t, 100, 10*time.Millisecond), schedulers)
 		c.Timeout = 5 * time.Second
@@ -244,7 +244,7 @@ func TestEveryTaskHasOneRowUnderAnyFaults(t *testing.T) {
 	for seed := range uint64(40) {
 		synctest.Test(t, func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(seed, 7))
-			schedulers := fakes("a", "b", "c")
+			schedulers := fakes(t, "a", "b", "c")
 			for _, s := range schedulers[1:] { // the first one always lives
 				s.runTime = time.Duration(rng.IntN(500)+4) * time.Millisecond
 				luck := rand.New(rand.NewPCG(seed, 8))
@@ -260,8 +260,8 @@ func TestEveryTaskHasOneRowUnderAnyFaults(t *testing.T) {
 				}
 				for range rng.IntN(4) {
 					at := time.Duration(rng.IntN(3000)) * time.Millisecond
-					time.AfterFunc(at, s.kill)
-					time.AfterFunc(at+time.Duration(rng.IntN(1500))*time.Millisecond, s.restart)
+					after(t, at, s.kill)
+					after(t, at+time.Duration(rng.IntN(1500))*time.Millisecond, s.restart)
 				}
 			}
 			c := config(t, workload(t, 1000, 2*time.Millisecond), schedulers)

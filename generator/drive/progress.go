@@ -12,9 +12,12 @@ import (
 
 // progress is a bar on a terminal; a nil one shows nothing.
 type progress struct {
-	bar  *progressbar.ProgressBar
-	rate rate
+	bar   *progressbar.ProgressBar
+	rate  rate
+	drawn time.Duration
 }
+
+const drawEvery = 200 * time.Millisecond
 
 // rate is what happened per second since it was last asked.
 type rate struct {
@@ -36,7 +39,6 @@ func newBar(w io.Writer, total int) *progress {
 		progressbar.OptionSetWriter(w),
 		progressbar.OptionShowCount(),
 		progressbar.OptionSetWidth(24),
-		progressbar.OptionThrottle(100*time.Millisecond),
 		progressbar.OptionSetPredictTime(false),
 		progressbar.OptionSetElapsedTime(false),
 		progressbar.OptionClearOnFinish(),
@@ -46,11 +48,12 @@ func newBar(w io.Writer, total int) *progress {
 // show draws how far the run is: completed over total, submitted, completions per second, and how
 // late the generator itself is.
 func (p *progress) show(submitted, done int, now, lag time.Duration) {
-	if p == nil {
+	if p == nil || now-p.drawn < drawEvery {
 		return
 	}
-	p.bar.Describe(fmt.Sprintf("submitted %d, %.0f/s, %.1f ms late, completed", submitted, p.rate.update(now, done), float64(lag)/float64(time.Millisecond)))
+	p.drawn = now
 	p.bar.Set(done)
+	p.bar.Describe(fmt.Sprintf("submitted %d, %.0f/s, %.1f ms late, completed", submitted, p.rate.update(now, done), float64(lag)/float64(time.Millisecond)))
 }
 
 func (p *progress) finish() {

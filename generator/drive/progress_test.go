@@ -5,24 +5,24 @@ import (
 	"os"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 )
 
 func TestProgressBar(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var b bytes.Buffer
-		p := newBar(&b, 200)
-		p.show(30, 20, time.Second, 1500*time.Microsecond)
-		pass(t.Context(), time.Second) // it draws only so often
-		p.show(120, 100, 3*time.Second, 0)
-		for _, want := range []string{"submitted 30, 20/s, 1.5 ms late, completed", "submitted 120, 40/s", "(100/200)"} {
-			if !strings.Contains(b.String(), want) {
-				t.Errorf("no %q in %q", want, b.String())
-			}
+	var b bytes.Buffer
+	p := newBar(&b, 200)
+	p.show(30, 20, time.Second, 1500*time.Microsecond)
+	p.show(31, 21, time.Second+drawEvery/2, 0) // too soon
+	p.show(120, 100, 3*time.Second, 0)
+	for _, want := range []string{"submitted 30, 20/s, 1.5 ms late, completed", "(20/200)", "submitted 120, 40/s", "(100/200)"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("no %q in %q", want, b.String())
 		}
-		p.finish()
-	})
+	}
+	if strings.Contains(b.String(), "(21/200)") {
+		t.Errorf("drawn more often than every %v: %q", drawEvery, b.String())
+	}
+	p.finish()
 }
 
 // Nothing is drawn where nobody looks.

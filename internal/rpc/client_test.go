@@ -3,6 +3,7 @@ package rpc
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"sync"
 	"sync/atomic"
@@ -186,7 +187,7 @@ func TestConcurrentCalls(t *testing.T) {
 	for i := range 16 {
 		callers.Go(func() {
 			for j := range 50 {
-				id := string(rune('a'+i)) + string(rune('a'+j))
+				id := fmt.Sprintf("task-%d-%d", i, j)
 				tasks, err := c.Tasks(background, cluster.TaskQuery{ID: id})
 				if err != nil || len(tasks) != 1 || tasks[0].ID != id {
 					t.Errorf("asked for %q, got %v, %v", id, tasks, err)

@@ -71,22 +71,25 @@ func TestUnknownMethod(t *testing.T) {
 // TestInvalidRequestNeverReachesTheHandler: it is answered with a declared error that names the
 // field, and counted.
 func TestInvalidRequestNeverReachesTheHandler(t *testing.T) {
-	counters := &Counters{}
-	cfg := quiet()
-	cfg.Observer = counters
-	_, _, client := inMemory(t, WorkerService(&fakeWorker{}, dims), cfg)
-	client.Observer = nil
-	c := workerClient(t, "", client)
-	_, err := c.Enqueue(background, cluster.Enqueue{Scheduler: validRef, NodeIncarnation: -5})
-	if cluster.CodeOf(err) != cluster.Invalid || !strings.Contains(err.Error(), "node_incarnation is -5: must be positive") {
-		t.Errorf("got %v", err)
-	}
-	if _, err := c.Cancel(background, ""); cluster.CodeOf(err) != cluster.Invalid {
-		t.Errorf("got %v", err)
-	}
-	if n := counters.Events(BadMessage); n != 2 {
-		t.Errorf("%d bad messages, want 2", n)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		counters := &Counters{}
+		cfg := quiet()
+		cfg.Observer = counters
+		_, _, client := inMemory(t, WorkerService(&fakeWorker{}, dims), cfg)
+		client.Observer = nil
+		c := workerClient(t, "", client)
+		_, err := c.Enqueue(background, cluster.Enqueue{Scheduler: validRef, NodeIncarnation: -5})
+		if cluster.CodeOf(err) != cluster.Invalid || !strings.Contains(err.Error(), "node_incarnation is -5: must be positive") {
+			t.Errorf("got %v", err)
+		}
+		if _, err := c.Cancel(background, ""); cluster.CodeOf(err) != cluster.Invalid {
+			t.Errorf("got %v", err)
+		}
+		synctest.Wait()
+		if n := counters.Events(BadMessage); n != 2 {
+			t.Errorf("%d bad messages, want 2", n)
+		}
+	})
 }
 
 // TestSubmitAnswersForInvalidTasks: those that reached the handler and those that did not are refused

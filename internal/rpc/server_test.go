@@ -22,7 +22,7 @@ func frame(length uint32, body string) []byte {
 	return append(binary.BigEndian.AppendUint32(nil, length), body...)
 }
 
-// request is one whole message, as a client of cancel writes it.
+// cancelRequest is one whole message, as a client writes it.
 func cancelRequest(t testing.TB, id string) []byte {
 	t.Helper()
 	client, server := net.Pipe()
@@ -76,7 +76,7 @@ func TestHalfOpenConnections(t *testing.T) {
 		partial := make([]net.Conn, 10)
 		for i := range partial {
 			partial[i] = dialMemory(t, l)
-			partial[i].Write(frame(100, "\x80\x01\x00\x01")[:1+i%8])
+			partial[i].Write(frame(100, "\x82\x21\x01\x06")[:1+i%8])
 		}
 		answers(t, schedulerClient(t, "", client))
 		if waited := hangsUp(t, partial[0]); waited != 7*time.Second {
@@ -136,7 +136,7 @@ func TestIdleTimeout(t *testing.T) {
 func TestBadBytes(t *testing.T) {
 	whole := cancelRequest(t, "t")
 	wrongType := append([]byte(nil), whole...)
-	wrongType[7] = 2 // a reply
+	wrongType[5] = 2<<5 | 1 // a reply
 	truncated := append([]byte(nil), whole[:len(whole)-4]...)
 	binary.BigEndian.PutUint32(truncated, uint32(len(truncated)-4))
 	for name, bytes := range map[string][]byte{
@@ -144,7 +144,7 @@ func TestBadBytes(t *testing.T) {
 		"an HTTP request":        []byte("GET / HTTP/1.1\r\nHost: a\r\n\r\n"),
 		"a frame of 2 GiB":       frame(1<<31, ""),
 		"a frame over the limit": frame(32<<20+1, ""),
-		"a name of 1 GB":         frame(12, "\x80\x01\x00\x01\x3f\xff\xff\xff\x00\x00\x00\x00"),
+		"a name of 1 GB":         frame(8, "\x82\x21\x01\xff\xff\xff\xff\x03"),
 		"a reply":                wrongType,
 		"a truncated message":    truncated,
 	} {

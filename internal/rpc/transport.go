@@ -2,6 +2,7 @@ package rpc
 
 import (
 	"context"
+	"math"
 	"net"
 
 	"github.com/apache/thrift/lib/go/thrift"
@@ -16,20 +17,15 @@ const (
 	maxContainer = 1 << 18 // elements of any list or map, before a single one is read
 )
 
-// stack builds the one protocol stack that clients and servers share: binary protocol over frames
-// over a buffer. Only frames bound a message before its bytes are believed, and only the buffer
-// makes one write out of a frame's length and its body.
+// stack builds the one protocol stack that clients and servers share: compact protocol over frames
+// over a buffer. Only frames bound a message before its bytes are believed, and only the buffer makes
+// one write out of a frame's length and its body. The compact protocol takes a third of the binary
+// one's bytes and no more time (BenchmarkProtocols).
 func stack(t thrift.TTransport, maxMessageBytes int) thrift.TProtocol {
-	strict := true // refuses the unversioned messages of very old peers, and most garbage
-	conf := &thrift.TConfiguration{
-		MaxMessageSize:     int32(min(maxMessageBytes, 1<<30)),
-		MaxFrameSize:       int32(min(maxMessageBytes, 1<<30)),
-		MaxContainerSize:   maxContainer,
-		TBinaryStrictRead:  &strict,
-		TBinaryStrictWrite: &strict,
-	}
+	size := int32(min(maxMessageBytes, math.MaxInt32))
+	conf := &thrift.TConfiguration{MaxMessageSize: size, MaxFrameSize: size, MaxContainerSize: maxContainer}
 	framed := thrift.NewTFramedTransportConf(thrift.NewTBufferedTransport(t, socketBuffer), conf)
-	return thrift.NewTBinaryProtocolConf(framed, conf)
+	return thrift.NewTCompactProtocolConf(framed, conf)
 }
 
 // link adapts a connection to the library's transport interface. Deadlines are the owner's

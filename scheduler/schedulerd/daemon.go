@@ -20,6 +20,7 @@ type Config struct {
 	Replica      scheduler.Config // Incarnation is set by New
 	Policy       scheduler.Policy
 	Listen       string
+	Address      string // what others dial; empty: the bound address
 	DataService  string // address
 	RPC          rpc.Config
 	MaxBatch     int           // placements per enqueue message; 1: no coalescing
@@ -71,7 +72,13 @@ func New(cfg Config) (*Daemon, error) {
 		d.stop()
 		return nil, fmt.Errorf("scheduler %s: %w", cfg.Replica.Name, err)
 	}
-	d.self = cluster.SchedulerRef{Name: cfg.Replica.Name, Address: d.server.Addr(), Incarnation: cfg.Replica.Incarnation}
+	address, err := rpc.Advertised(cfg.Address, d.server.Addr())
+	if err != nil {
+		d.server.Close()
+		d.stop()
+		return nil, fmt.Errorf("scheduler %s: %w", cfg.Replica.Name, err)
+	}
+	d.self = cluster.SchedulerRef{Name: cfg.Replica.Name, Address: address, Incarnation: cfg.Replica.Incarnation}
 	d.data.init(d)
 	return d, nil
 }

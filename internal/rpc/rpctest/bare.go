@@ -77,7 +77,7 @@ func start(processor thrift.TProcessor, r *relay) (*Bare, error) {
 	conf := bareConf()
 	b.server = thrift.NewTSimpleServer4(processor, socket,
 		thrift.NewTFramedTransportFactoryConf(thrift.NewTBufferedTransportFactory(4096), conf),
-		thrift.NewTBinaryProtocolFactoryConf(conf))
+		thrift.NewTCompactProtocolFactoryConf(conf))
 	b.served.Go(func() { b.server.Serve() })
 	return b, nil
 }
@@ -173,7 +173,7 @@ func dialBare[C any](addr string, client func(thrift.TTransport, thrift.TProtoco
 	if err := transport.Open(); err != nil {
 		return nil, fmt.Errorf("rpctest: %w", err)
 	}
-	return &bareClient[C]{client(transport, thrift.NewTBinaryProtocolFactoryConf(conf)), transport}, nil
+	return &bareClient[C]{client(transport, thrift.NewTCompactProtocolFactoryConf(conf)), transport}, nil
 }
 
 // rememberingListener keeps what it accepted, to hang up in the end.

@@ -1,0 +1,234 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"dodoor/conf"
+	"dodoor/generator/drive"
+	"dodoor/internal/cluster"
+	"dodoor/internal/rpc"
+	"dodoor/internal/telemetry"
+)
+
+// localCluster is every service of the configuration inside this process, over real Thrift on loopback.
+type localCluster struct {
+	dims       cluster.Dimensions
+	data       service
+	schedulers []service
+	workers    []service
+	names      []string // of the schedulers
+	registries []*telemetry.Registry
+	clients    []interface{ Close() error }
+	dataClient *rpc.DataClient
+	targets    []drive.Target
+
+	stops  [3][]func() error // by phase: schedulers drain first, then workers leave, then the data service
+	errors chan error
+}
+
+// startCluster starts the data service, the schedulers and the workers on free ports.
+func startCluster(c *conf.Config, log *slog.Logger) (*localCluster, error) {
+	dims, err := c.Dimensions()
+	if err != nil {
+		return nil, err
+	}
+	l := &localCluster{dims: dims, errors: make(chan error, 1)}
+	if err := l.start(c, log); err != nil {
+		l.stop()
+		return nil, err
+	}
+	return l, nil
+}
+
+func (l *localCluster) start(c *conf.Config, log *slog.Logger) error {
+	own := *c // each service gets its own copy with its own name
+	own.Datastore.Listen, own.Scheduler.Listen, own.Worker.Listen = "127.0.0.1:0", "127.0.0.1:0", "127.0.0.1:0"
+	data, err := newDatastore(&own, log, l.registry("datastore", "datastore"))
+	if err != nil {
+		return err
+	}
+	l.data = data
+	own.Datastore.Address = data.Addr()
+	l.run(data, 2)
+	if err := l.startSchedulers(own, log); err != nil {
+		return err
+	}
+	if err := l.startWorkers(own, log); err != nil {
+		return err
+	}
+	l.connect(&own)
+	return nil
+}
+
+func (l *localCluster) startSchedulers(c conf.Config, log *slog.Logger) error {
+	for i := range c.Scheduler.Replicas {
+		c.Scheduler.Name = fmt.Sprintf("scheduler-%d", i+1)
+		s, err := newScheduler(&c, log, l.registry("scheduler", c.Scheduler.Name))
+		if err != nil {
+			return err
+		}
+		l.schedulers = append(l.schedulers, s)
+		l.names = append(l.names, c.Scheduler.Name)
+		l.run(s, 0)
+	}
+	return nil
+}
+
+func (l *localCluster) startWorkers(c conf.Config, log *slog.Logger) error {
+	for _, class := range c.Classes {
+		for i := range class.Count {
+			c.Worker.Class, c.Worker.Name = class.Name, fmt.Sprintf("%s-%d", class.Name, i+1)
+			w, err := newWorker(&c, log, l.registry("worker", c.Worker.Name))
+			if err != nil {
+				return err
+			}
+			l.workers = append(l.workers, w)
+			l.run(w, 1)
+		}
+	}
+	return nil
+}
+
+func (l *localCluster) registry(service, name string) *telemetry.Registry {
+	r := telemetry.NewRegistry(service, name)
+	l.registries = append(l.registries, r)
+	return r
+}
+
+// run starts a service, which ends in the given phase of stop.
+func (l *localCluster) run(s service, phase int) {
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() {
+		err := s.Run(ctx)
+		if err != nil {
+			select {
+			case l.errors <- err:
+			default:
+			}
+		}
+		ended <- err
+	}()
+	l.stops[phase] = append(l.stops[phase], func() error {
+		cancel()
+		return <-ended
+	})
+}
+
+// connect makes the generator's connections.
+func (l *localCluster) connect(c *conf.Config) {
+	cfg := generatorRPC(c)
+	l.dataClient = rpc.NewDataClient(l.data.Addr(), l.dims, cfg)
+	l.clients = append(l.clients, l.dataClient)
+	for i, s := range l.schedulers {
+		client := rpc.NewSchedulerClient(s.Addr(), l.dims, cfg)
+		l.clients = append(l.clients, client)
+		l.targets = append(l.targets, drive.Target{Name: l.names[i], Service: client})
+	}
+}
+
+// generatorRPC sizes the generator's pools: its submissions in flight, and one long poll.
+func generatorRPC(c *conf.Config) rpc.Config {
+	cfg := rpcConfig(c, 0)
+	cfg.PoolSize = c.Generator.Connections + 2
+	return cfg
+}
+
+// ready waits until every scheduler takes every worker for a candidate.
+func (l *localCluster) ready(ctx context.Context) error {
+	poll := time.NewTicker(10 * time.Millisecond)
+	defer poll.Stop()
+	for _, target := range l.targets {
+		for {
+			counts, err := target.Service.Counters(ctx)
+			if err == nil && counts["candidates"] == int64(len(l.workers)) {
+				break
+			}
+			select {
+			case <-poll.C:
+			case err := <-l.errors:
+				return err
+			case <-ctx.Done():
+				return fmt.Errorf("%s knows %d of %d workers: %w", target.Name, counts["candidates"], len(l.workers), context.Cause(ctx))
+			}
+		}
+	}
+	return nil
+}
+
+// settle flushes every scheduler and pushes to every one of them, and fails when an idle cluster's
+// aggregate or a scheduler's view is not exactly zero.
+func (l *localCluster) settle(ctx context.Context) error {
+	for _, target := range l.targets {
+		if err := target.Service.Settle(ctx); err != nil {
+			return fmt.Errorf("settle %s: %w", target.Name, err)
+		}
+	}
+	if err := l.idle(ctx, "data service", l.dataClient.Status); err != nil {
+		return err
+	}
+	if err := l.dataClient.Settle(ctx); err != nil {
+		return fmt.Errorf("settle the data service: %w", err)
+	}
+	for _, target := range l.targets {
+		if err := l.idle(ctx, target.Name, target.Service.View); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// idle waits until a service's account of every node is exactly zero: the workers' last reports may
+// still be under way.
+func (l *localCluster) idle(ctx context.Context, who string, look func(context.Context) (cluster.ClusterStatus, error)) error {
+	poll := time.NewTicker(10 * time.Millisecond)
+	defer poll.Stop()
+	for {
+		status, err := look(ctx)
+		if err != nil {
+			return fmt.Errorf("%s: %w", who, err)
+		}
+		busy := ""
+		for i := range status.Nodes {
+			if !status.Nodes[i].Load.IsZero() {
+				busy = fmt.Sprintf("%s accounts %+v on idle worker %s", who, status.Nodes[i].Load, status.Nodes[i].Node.Name)
+			}
+		}
+		if busy == "" {
+			return nil
+		}
+		select {
+		case <-poll.C:
+		case <-ctx.Done():
+			return fmt.Errorf("%s: %w", busy, ctx.Err())
+		}
+	}
+}
+
+// allReady is the readiness of the whole process.
+func (l *localCluster) allReady() error {
+	for _, s := range append([]service{l.data}, l.schedulers...) {
+		if err := s.Ready(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// stop hangs up and ends every service.
+func (l *localCluster) stop() {
+	for _, c := range l.clients {
+		c.Close()
+	}
+	for _, phase := range l.stops {
+		var group sync.WaitGroup
+		for _, stop := range phase {
+			group.Go(func() { _ = stop() }) // an error has been reported through l.errors
+		}
+		group.Wait()
+	}
+}

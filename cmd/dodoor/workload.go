@@ -1,0 +1,84 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/BurntSushi/toml"
+
+	"dodoor/conf"
+	"dodoor/generator"
+	"dodoor/internal/cluster"
+)
+
+// referenceClass is the node class whose profile figures stand in the rows of a synthetic FunctionBench
+// trace. They matter only on classes that the profile does not know.
+const referenceClass = "m510"
+
+// newWorkload reads or makes the trace that the configuration names, and paces it.
+func newWorkload(c *conf.Config, idPrefix string) (*generator.Workload, error) {
+	g := &c.Generator
+	requests, err := readRequests(c)
+	if err != nil {
+		return nil, err
+	}
+	return generator.NewWorkload(requests, generator.Options{
+		N: g.N, IDPrefix: idPrefix, NoDisk: !managesDisk(c),
+		Pacing: generator.Pacing{QPS: g.QPS, TraceScale: g.TraceScale, TimeScale: g.TimeScale, Seed: c.Seed},
+	})
+}
+
+func readRequests(c *conf.Config) ([]generator.Request, error) {
+	switch g := &c.Generator; g.Trace {
+	case "azure":
+		return generator.Azure(g.N, c.Seed)
+	case "functionbench":
+		return generator.FunctionBench(c.TaskTypes(), referenceClass, generator.ShortOnly, g.N, c.Seed)
+	default:
+		dims, err := c.Dimensions()
+		if err != nil {
+			return nil, err
+		}
+		file, err := os.Open(g.Trace)
+		if err != nil {
+			return nil, fmt.Errorf("trace: %w (or name a synthetic one: azure, functionbench)", err)
+		}
+		defer file.Close()
+		requests, err := generator.ReadTrace(file, dims, g.N)
+		if err != nil {
+			return nil, fmt.Errorf("trace %s: %w", g.Trace, err)
+		}
+		return requests, nil
+	}
+}
+
+// managesDisk reports whether any node declares a disk. A cluster that declares none does not manage
+// disks, as in the paper, and what a trace says about them is left out.
+func managesDisk(c *conf.Config) bool {
+	for _, class := range c.Classes {
+		if class.DiskMB > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// runInfo describes a run: everything that its rows do not say.
+func runInfo(c *conf.Config, on string, nodes []cluster.Node) (generator.RunInfo, error) {
+	info := generator.RunInfo{Policy: c.Scheduler.Policy, On: on, Trace: c.Generator.Trace, QPS: c.Generator.QPS, TraceScale: c.Generator.TraceScale,
+		Seed: c.Seed, Classes: generator.ClassesOf(nodes), Versions: versions()}
+	info.Host, _ = os.Hostname()
+	text, err := c.Marshal()
+	if err != nil {
+		return info, err
+	}
+	return info, toml.Unmarshal(text, &info.Settings)
+}
+
+// runDir names the directory of a run inside the configured one.
+func runDir(c *conf.Config) string {
+	name := fmt.Sprintf("%s-qps%g-seed%d-%s", c.Scheduler.Policy, c.Generator.QPS, c.Seed, time.Now().Format("20060102-150405.000"))
+	return filepath.Join(c.Generator.Out, name)
+}

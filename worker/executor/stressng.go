@@ -1,0 +1,92 @@
+package executor
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"strconv"
+	"time"
+
+	"dodoor/internal/cluster"
+	"dodoor/worker"
+)
+
+// StressNG runs a stress-ng of its own for every task: as many CPU workers as the demand has cores
+// (at a part of their time, where cores are a fraction), and one process that holds the demanded
+// memory, for the estimated duration.
+type StressNG struct{}
+
+const stressNG = "stress-ng"
+
+// Check implements workerd.Executor: it fails when stress-ng is not installed.
+func (StressNG) Check() error {
+	if _, err := exec.LookPath(stressNG); err != nil {
+		return fmt.Errorf("executor stress-ng: %w; install it (Debian: apt-get install stress-ng)", err)
+	}
+	return nil
+}
+
+// Emulates implements workerd.Executor.
+func (StressNG) Emulates() bool { return false }
+
+// Run implements workerd.Executor. CPU is the time of the whole process tree; PeakMemory is the most
+// anonymous memory that its processes were seen to hold at one time.
+func (StressNG) Run(ctx context.Context, s worker.Start) worker.Result {
+	if err := ctx.Err(); err != nil {
+		return interrupted(ctx)
+	}
+	target := estimate(&s)
+	if target == 0 {
+		return worker.Result{Outcome: cluster.Finished}
+	}
+	path, err := exec.LookPath(stressNG)
+	if err != nil {
+		return failed(noExitCode, fmt.Errorf("start stress-ng: %w", err))
+	}
+	begin := time.Now()
+	g, err := startGroup(path, append(stressArgs(&s.Shape), s.Argv...))
+	if err != nil {
+		return failed(noExitCode, fmt.Errorf("start stress-ng: %w", err))
+	}
+	p := &pressure{group: g, usage: newUsage(g.pid), cores: float64(s.Shape.Demand[cluster.Cores]) / 1000}
+	ended := p.hold(ctx, begin, target)
+	result := p.stop(ctx, ended, time.Since(begin), target)
+	result.CPU = max(g.cpu, p.usage.total())
+	result.PeakMemory = (p.usage.peak + 1<<20 - 1) >> 20
+	return result
+}
+
+func failed(exitCode int, err error) worker.Result {
+	return worker.Result{Outcome: cluster.Failed, ExitCode: exitCode, Reason: err.Error()}
+}
+
+const (
+	// ownMemory is about what stress-ng itself takes, in MiB; the rest of a demand is held by its vm
+	// stressor.
+	ownMemory = 8
+	// headroom lets workers that run a part of the time catch up on a busy machine; the balance keeps
+	// them from using more than the demand.
+	headroom = 1.1
+)
+
+// stressArgs are the options for a demand. The duration is not among them: stress-ng counts whole
+// seconds. Its timeout is a safety net, should this process die.
+func stressArgs(s *cluster.Shape) []string {
+	args := []string{"--quiet", "--oomable", "--timeout", strconv.FormatInt(s.Duration/1000+30, 10)}
+	millicores := s.Demand[cluster.Cores]
+	if n := (millicores + 999) / 1000; n > 0 {
+		args = append(args, "--cpu", strconv.FormatInt(n, 10), "--cpu-method", "int64")
+		if load := float64(millicores) / float64(10*n); load < 100 {
+			percent := min(100, int(load*headroom+1))
+			args = append(args, "--cpu-load", strconv.Itoa(percent), "--cpu-load-slice", "5")
+		}
+	}
+	memory := s.Demand[cluster.Memory] - ownMemory
+	if memory > 0 || millicores == 0 {
+		// Write every page once, in huge pages where there are any, then sleep on them: the cheapest
+		// way to hold memory.
+		args = append(args, "--vm", "1", "--vm-bytes", strconv.FormatInt(max(memory, 1), 10)+"m",
+			"--vm-method", "write64", "--vm-hang", "0", "--vm-madvise", "hugepage")
+	}
+	return args
+}

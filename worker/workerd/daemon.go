@@ -1,0 +1,202 @@
+// Package workerd runs one worker as a service: it takes a lock, lets the pure node step, releases the
+// lock, and starts, stops and reports executions.
+package workerd
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"dodoor/internal/cluster"
+	"dodoor/internal/rpc"
+	"dodoor/internal/telemetry"
+	"dodoor/worker"
+)
+
+// Executor runs tasks of one kind. When ctx ends it stops the execution, all of it, and returns: timed
+// out if that was a deadline, cancelled otherwise.
+type Executor interface {
+	Run(ctx context.Context, s worker.Start) worker.Result
+}
+
+// Config holds a worker service's settings.
+type Config struct {
+	Node         worker.Config // Node.Address and Node.Incarnation are set by New
+	Executors    map[string]Executor
+	Listen       string
+	Address      string // what others dial; empty: the bound address
+	DataService  string // address
+	RPC          rpc.Config
+	MaxBatch     int           // completions per notice; 1: no coalescing
+	Heartbeat    time.Duration // a report at least this often
+	DrainTimeout time.Duration // for running tasks at shutdown
+	Log          *slog.Logger
+	Metrics      *telemetry.Registry
+}
+
+// Daemon is a running worker. It implements rpc.Worker.
+type Daemon struct {
+	cfg      Config
+	self     cluster.Node
+	server   *rpc.Server
+	counters *rpc.Counters
+	data     dataLink
+	log      *slog.Logger
+	start    time.Time
+	running  context.Context
+	stop     context.CancelFunc
+	work     sync.WaitGroup // executions and notifiers
+
+	mu        sync.Mutex // guards what follows; never held across an RPC or a process start
+	node      *worker.Node
+	kill      map[string]context.CancelFunc // executions by task id
+	notifiers map[string]*notifier          // by scheduler
+	idle      chan struct{}                 // closed when the last execution ends while draining
+}
+
+// New validates the configuration and binds the address.
+func New(cfg Config) (*Daemon, error) {
+	d := &Daemon{cfg: cfg, start: time.Now(), counters: &rpc.Counters{}, log: cfg.Log.With("worker", cfg.Node.Node.Name),
+		kill: map[string]context.CancelFunc{}, notifiers: map[string]*notifier{}}
+	cfg.Node.Node.Incarnation = d.start.UnixNano()
+	node, err := worker.New(cfg.Node)
+	if err != nil {
+		return nil, err
+	}
+	d.node = node
+	d.measure(cfg.Metrics)
+	d.cfg.RPC.Observer, d.cfg.RPC.Log = d.counters, d.log
+	d.running, d.stop = context.WithCancel(context.Background())
+	d.server, err = rpc.Listen(cfg.Listen, rpc.WorkerService(d, cfg.Node.Dimensions), d.cfg.RPC)
+	if err != nil {
+		d.stop()
+		return nil, fmt.Errorf("worker %s: %w", cfg.Node.Node.Name, err)
+	}
+	d.self = cfg.Node.Node
+	if d.self.Address, err = rpc.Advertised(cfg.Address, d.server.Addr()); err != nil {
+		d.server.Close()
+		d.stop()
+		return nil, fmt.Errorf("worker %s: %w", cfg.Node.Node.Name, err)
+	}
+	d.data.init(d)
+	return d, nil
+}
+
+// Addr returns the bound address, host:port.
+func (d *Daemon) Addr() string { return d.server.Addr() }
+
+// Ready reports whether the worker takes tasks: it is registered and not draining.
+func (d *Daemon) Ready() error {
+	if !d.data.registered.Load() {
+		return fmt.Errorf("worker %s: not registered with the data service at %s yet", d.self.Name, d.cfg.DataService)
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.node.Stats(d.now()).Draining {
+		return fmt.Errorf("worker %s: draining", d.self.Name)
+	}
+	return nil
+}
+
+// Run serves until ctx ends, then drains: waiting tasks are given back to their schedulers, running ones
+// get DrainTimeout. It returns the first error that made serving impossible.
+func (d *Daemon) Run(ctx context.Context) error {
+	served := make(chan error, 1)
+	go func() { served <- d.server.Serve(d.running) }()
+	var background sync.WaitGroup
+	fatal := make(chan error, 1)
+	background.Go(func() { d.data.run(d.running, fatal) })
+	background.Go(func() { d.tick(d.running) })
+	var err error
+	select {
+	case err = <-served:
+		served <- nil
+	case err = <-fatal:
+	case <-ctx.Done():
+		d.drain()
+	}
+	d.data.leave()
+	d.killAll()
+	d.stop()
+	<-served
+	background.Wait()
+	d.closeNotifiers()
+	d.work.Wait()
+	d.data.close()
+	return err
+}
+
+// now is the time since the service started: the only clock the node knows.
+func (d *Daemon) now() time.Duration { return time.Since(d.start) }
+
+const tickEvery = time.Second
+
+func (d *Daemon) tick(ctx context.Context) {
+	ticker := time.NewTicker(tickEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+			d.mu.Lock()
+			dropped := d.node.Expire(d.now())
+			d.mu.Unlock()
+			if dropped > 0 {
+				d.log.Warn("results expired that no scheduler took", "results", dropped)
+			}
+		}
+	}
+}
+
+// drain gives waiting tasks back, waits for the running ones, gives those back that take too long, and
+// says so. Schedulers hear of it before the worker leaves.
+func (d *Daemon) drain() {
+	d.mu.Lock()
+	step, queued := d.node.AbandonQueued(d.now(), "worker "+d.self.Name+" is shutting down")
+	idle := make(chan struct{})
+	if len(d.kill) == 0 {
+		close(idle)
+	} else {
+		d.idle = idle
+	}
+	d.carryOut(step)
+	d.mu.Unlock()
+	timeout := time.NewTimer(d.cfg.DrainTimeout)
+	defer timeout.Stop()
+	started := 0
+	select {
+	case <-idle:
+	case <-timeout.C:
+		d.mu.Lock()
+		step, started = d.node.Abandon(d.now(), "worker "+d.self.Name+" shut down before the task ended")
+		d.carryOut(step)
+		d.mu.Unlock()
+	}
+	d.flushNotices()
+	if queued+started > 0 {
+		d.log.Warn("gave tasks back to their schedulers", "waiting", queued, "running", started, "drain_timeout", d.cfg.DrainTimeout)
+	} else {
+		d.log.Info("drained")
+	}
+}
+
+// carryOut starts what the node wants done. The caller holds the lock; nothing here blocks.
+func (d *Daemon) carryOut(step worker.Step) {
+	for _, s := range step.Start {
+		d.execute(s)
+	}
+	for _, id := range step.Kill {
+		if kill := d.kill[id]; kill != nil {
+			kill()
+		}
+	}
+	for _, scheduler := range step.Notify {
+		d.notify(scheduler)
+	}
+	if step.Report {
+		d.data.reportSoon()
+	}
+}

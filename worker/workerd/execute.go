@@ -1,0 +1,57 @@
+package workerd
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+
+	"dodoor/internal/cluster"
+	"dodoor/worker"
+)
+
+// execute starts a task. The caller holds the lock.
+func (d *Daemon) execute(s worker.Start) {
+	ctx, kill := context.WithCancel(d.running)
+	d.kill[s.TaskID] = kill
+	d.work.Go(func() {
+		defer kill()
+		result := d.run(ctx, s)
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		delete(d.kill, s.TaskID)
+		d.carryOut(d.node.Finished(d.now(), s.TaskID, result))
+		if d.idle != nil && len(d.kill) == 0 {
+			close(d.idle)
+			d.idle = nil
+		}
+	})
+}
+
+// run hands a task to its executor. A task that brings its executor down fails; the worker lives.
+func (d *Daemon) run(ctx context.Context, s worker.Start) (result worker.Result) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			d.log.Error("executor panicked", "executor", s.Executor, "task", s.TaskID, "cause", cause, "stack", string(debug.Stack()))
+			result = worker.Result{Outcome: cluster.Failed, ExitCode: -1, Reason: fmt.Sprintf("executor %s panicked: %v", s.Executor, cause)}
+		}
+	}()
+	executor := d.cfg.Executors[s.Executor]
+	if executor == nil {
+		return worker.Result{Outcome: cluster.Failed, ExitCode: -1, Reason: fmt.Sprintf("worker %s has no executor %q", d.self.Name, s.Executor)}
+	}
+	if s.Timeout > 0 {
+		limited, cancel := context.WithTimeout(ctx, s.Timeout)
+		defer cancel()
+		ctx = limited
+	}
+	return executor.Run(ctx, s)
+}
+
+// killAll ends every execution that is left.
+func (d *Daemon) killAll() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, kill := range d.kill {
+		kill()
+	}
+}

@@ -1,0 +1,116 @@
+package workerd
+
+import (
+	"context"
+
+	"dodoor/internal/cluster"
+	"dodoor/internal/telemetry"
+	"dodoor/worker"
+)
+
+// Attach opens or resumes a scheduler's stream of placements.
+func (d *Daemon) Attach(_ context.Context, s cluster.SchedulerRef) (cluster.AttachReply, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.node.Attach(d.now(), s)
+}
+
+// Enqueue takes placements.
+func (d *Daemon) Enqueue(_ context.Context, e cluster.Enqueue) (cluster.EnqueueReply, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	reply, step, err := d.node.Enqueue(d.now(), &e)
+	d.carryOut(step)
+	return reply, err
+}
+
+// Probe answers with the number of uncompleted tasks, a latency estimate and the pending duration.
+func (d *Daemon) Probe(context.Context, string, cluster.Resources) (cluster.ProbeReply, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.node.Probe(), nil
+}
+
+// Cancel ends a task; false: it is not held here or has ended.
+func (d *Daemon) Cancel(_ context.Context, taskID string) (bool, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	step, found := d.node.Cancel(d.now(), taskID)
+	d.carryOut(step)
+	return found, nil
+}
+
+// Drain makes the worker refuse new placements, or take them again; what it holds goes on.
+func (d *Daemon) Drain(_ context.Context, draining bool) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.carryOut(d.node.Drain(draining))
+	d.log.Info("drain", "on", draining)
+	return nil
+}
+
+// Tasks answers a task query.
+func (d *Daemon) Tasks(_ context.Context, q cluster.TaskQuery) ([]cluster.TaskStatus, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.node.Tasks(q), nil
+}
+
+// State returns a report.
+func (d *Daemon) State(context.Context) (cluster.Report, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.node.Report(d.now()), nil
+}
+
+// Counters returns RPCs by kind and the node's own counts.
+func (d *Daemon) Counters(context.Context) (map[string]int64, error) {
+	counts := d.counters.Map()
+	s := d.stats()
+	counts["incarnation"] = d.self.Incarnation
+	counts["accepted"] = s.Counts.Accepted
+	counts["refused"] = s.Counts.Refused
+	counts["repeated"] = s.Counts.Repeated
+	counts["expired_results"] = s.Counts.Dropped
+	for o := cluster.Finished; o <= cluster.Lost; o++ {
+		counts["tasks."+o.String()] = s.Counts.Outcomes[o]
+	}
+	return counts, nil
+}
+
+func (d *Daemon) stats() worker.Stats {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.node.Stats(d.now())
+}
+
+// measure declares the live metrics.
+func (d *Daemon) measure(r *telemetry.Registry) {
+	dims := d.cfg.Node.Dimensions
+	r.Gauge("queued_tasks", "Tasks that wait, the head of the line included.", func() float64 { return float64(d.stats().Queued) })
+	r.Gauge("running_tasks", "Tasks that run.", func() float64 { return float64(d.stats().Running) })
+	r.OnCollect("utilisation_ratio", "Reserved share of the capacity.", []string{"dimension"}, func(set telemetry.SetFunc) {
+		s := d.stats()
+		for k := range dims.Len() {
+			if s.Capacity[k] > 0 {
+				set(float64(s.Reserved[k])/float64(s.Capacity[k]), dims.Name(k))
+			}
+		}
+	})
+	r.OnCollect("blocked_seconds_total", "Time in which the head of the line could not start.", nil, func(set telemetry.SetFunc) {
+		set(d.stats().Blocked.Seconds())
+	})
+	r.OnCollect("events_total", "Placements taken, refused and repeated, and tasks by terminal state.", []string{"event"}, d.events)
+	r.OnCollect("rpcs_total", "Request messages by kind and direction.", []string{"direction", "method"}, telemetry.RPCs(d.counters.Map))
+}
+
+func (d *Daemon) events(set telemetry.SetFunc) {
+	c := d.stats().Counts
+	set(float64(c.Accepted), "accepted")
+	set(float64(c.Refused), "refused")
+	set(float64(c.Repeated), "repeated")
+	set(float64(c.Dropped), "result-expired")
+	for o := cluster.Finished; o <= cluster.Lost; o++ {
+		set(float64(c.Outcomes[o]), o.String())
+	}
+}

@@ -1,0 +1,146 @@
+package workerd
+
+import (
+	"context"
+	"time"
+
+	"dodoor/internal/cluster"
+	"dodoor/internal/rpc"
+	"dodoor/worker"
+)
+
+// notifier carries completions to one scheduler: one notice at a time, repeated until the scheduler has
+// taken it or its results expire.
+type notifier struct {
+	d       *Daemon
+	name    string
+	signals chan struct{}
+	ctx     context.Context
+	close   context.CancelFunc
+	flushed chan struct{} // answered when nothing waits
+
+	client *rpc.SchedulerClient
+	addr   string
+}
+
+// notify wakes the notifier of a scheduler. The caller holds the lock.
+func (d *Daemon) notify(scheduler string) {
+	n := d.notifiers[scheduler]
+	if n == nil && d.running.Err() != nil {
+		return // stopping: the results are lost with the process, and their tasks are placed again
+	}
+	if n == nil {
+		n = &notifier{d: d, name: scheduler, signals: make(chan struct{}, 1), flushed: make(chan struct{})}
+		n.ctx, n.close = context.WithCancel(context.Background())
+		d.notifiers[scheduler] = n
+		d.work.Go(n.run)
+	}
+	select {
+	case n.signals <- struct{}{}:
+	default:
+	}
+}
+
+func (n *notifier) run() {
+	defer n.hangUp()
+	for {
+		select {
+		case <-n.ctx.Done():
+			return
+		case n.flushed <- struct{}{}:
+		case <-n.signals:
+			n.deliver()
+		}
+	}
+}
+
+const (
+	firstBackoff = 10 * time.Millisecond
+	lastBackoff  = time.Second
+)
+
+// deliver sends what waits. A scheduler that cannot be reached is tried again while its results are
+// kept; one that restarted does not know the tasks, and its results wait for whoever asks.
+func (n *notifier) deliver() {
+	backoff := firstBackoff
+	for n.ctx.Err() == nil {
+		n.d.mu.Lock()
+		notice, waiting := n.d.node.Notice(n.d.now(), n.name, n.d.cfg.MaxBatch)
+		n.d.mu.Unlock()
+		if !waiting {
+			return
+		}
+		err := n.send(&notice)
+		switch {
+		case err == nil:
+			n.d.mu.Lock()
+			n.d.node.Acknowledged(&notice)
+			n.d.mu.Unlock()
+			backoff = firstBackoff
+			continue
+		case n.ctx.Err() != nil:
+			return
+		case cluster.CodeOf(err) == cluster.Stale:
+			n.d.log.Info("scheduler restarted: results are kept until it attaches or they expire", "scheduler", n.name)
+			return
+		}
+		n.d.log.Debug("completion notice failed", "scheduler", n.name, "address", notice.To.Address, "error", err)
+		rest(n.ctx, backoff)
+		backoff = min(2*backoff, lastBackoff)
+	}
+}
+
+func (n *notifier) send(notice *worker.Notice) error {
+	if n.client == nil || n.addr != notice.To.Address {
+		n.hangUp()
+		n.addr = notice.To.Address
+		n.client = rpc.NewSchedulerClient(n.addr, n.d.cfg.Node.Dimensions, n.d.cfg.RPC)
+	}
+	return n.client.Complete(n.ctx, notice.Message)
+}
+
+func (n *notifier) hangUp() {
+	if n.client != nil {
+		n.client.Close()
+	}
+}
+
+func rest(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
+
+// lastNotices is what schedulers get at shutdown to take the last completions.
+const lastNotices = 2 * time.Second
+
+// flushNotices waits until every scheduler has taken what waits for it, for a bounded time.
+func (d *Daemon) flushNotices() {
+	ctx, cancel := context.WithTimeout(context.Background(), lastNotices)
+	defer cancel()
+	d.mu.Lock()
+	var all []*notifier
+	for name, n := range d.notifiers {
+		all = append(all, n)
+		d.notify(name)
+	}
+	d.mu.Unlock()
+	for _, n := range all {
+		select {
+		case <-n.flushed:
+		case <-ctx.Done():
+			d.log.Warn("a scheduler did not take the last results", "scheduler", n.name)
+		}
+	}
+}
+
+func (d *Daemon) closeNotifiers() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, n := range d.notifiers {
+		n.close()
+	}
+}
