@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"strconv"
+	"strings"
 	"time"
 
 	"dodoor/internal/cluster"
@@ -38,6 +39,31 @@ var (
 	ShortOnly       = Mix{{"short", 1}}
 	ShortMediumLong = Mix{{"short", 0.6}, {"medium", 0.3}, {"long", 0.1}}
 )
+
+// ParseMix reads a mix: "short", or the shares of short, medium and long as in "60/30/10".
+func ParseMix(s string) (Mix, error) {
+	if s == "short" {
+		return ShortOnly, nil
+	}
+	parts := strings.Split(s, "/")
+	if len(parts) != len(ShortMediumLong) {
+		return nil, fmt.Errorf("mix %q: write short, or the shares of short/medium/long as in 60/30/10", shorten(s))
+	}
+	var mix Mix
+	for i, part := range parts {
+		share, _, problem := parseDecimal(part, nanoPlaces)
+		if problem != "" || share < 0 {
+			return nil, fmt.Errorf("mix %q: the share of %s is %q: it must be a number, 0 or more", shorten(s), ShortMediumLong[i].Mode, shorten(part))
+		}
+		if share > 0 {
+			mix = append(mix, ModeWeight{ShortMediumLong[i].Mode, float64(share)})
+		}
+	}
+	if len(mix) == 0 {
+		return nil, fmt.Errorf("mix %q: at least one share must be above 0", shorten(s))
+	}
+	return mix, nil
+}
 
 // FunctionBench makes n requests, uniform over the eight types, with modes as mix says. types is the
 // profile: it must hold every type and mode asked for, with figures for class.

@@ -109,3 +109,36 @@ func TestFunctionBenchRefusals(t *testing.T) {
 		wantError(t, err, want)
 	}
 }
+
+func TestParseMix(t *testing.T) {
+	for text, want := range map[string]Mix{
+		"short":    {{"short", 1}},
+		"60/30/10": {{"short", 60e6}, {"medium", 30e6}, {"long", 10e6}},
+		"0/0.5/0":  {{"medium", 0.5e6}},
+	} {
+		if got, err := ParseMix(text); err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: got %v, %v", text, got, err)
+		}
+	}
+	for text, want := range map[string]string{
+		"": "write short", "long": "write short", "1/2": "write short", "1/2/3/4": "write short",
+		"1/x/1": `the share of medium is "x"`, "1/1/-1": `the share of long is "-1"`, "NaN/1/1": `the share of short is "NaN"`,
+		"0/0/0": "at least one share",
+	} {
+		_, err := ParseMix(text)
+		wantError(t, err, want)
+	}
+}
+
+func FuzzParseMix(f *testing.F) {
+	f.Add("60/30/10")
+	f.Fuzz(func(t *testing.T, s string) {
+		mix, err := ParseMix(s)
+		if err != nil {
+			return
+		}
+		if _, err := FunctionBench(profile(), ReferenceClass, mix, 3, 1); err != nil {
+			t.Errorf("mix %q is accepted and of no use: %v", s, err)
+		}
+	})
+}

@@ -46,16 +46,14 @@ func (r *run) watch() {
 	}
 }
 
-// checkPatience gives up what no scheduler takes, once none has lived for too long. Results that a
-// scheduler still owes are waited for as long as it answers, even though it takes nothing new.
+// checkPatience gives up what no scheduler takes, once none has for too long. What a draining
+// scheduler accepted is waited for: it still answers. (What a dead one accepted is queued again.)
 func (r *run) checkPatience(now time.Duration) {
-	answering := false
 	for _, p := range r.peers {
 		if !p.down && !p.draining {
 			r.deserted = generator.Never
 			return
 		}
-		answering = answering || !p.down
 	}
 	if r.deserted == generator.Never {
 		r.deserted = now
@@ -66,8 +64,7 @@ func (r *run) checkPatience(now time.Duration) {
 	r.halt()
 	reason := fmt.Sprintf("no scheduler took tasks for %v (%v)", r.cfg.Patience, r.peers[0].trouble)
 	for i := range r.tasks {
-		t := &r.tasks[i]
-		if t.state == idle || t.state == queued || !answering && t.state == accepted {
+		if t := &r.tasks[i]; t.state == idle || t.state == queued {
 			r.end(int32(i), cluster.Lost, reason)
 		}
 	}

@@ -26,7 +26,7 @@ type Config struct {
 	MaxBatch     int           // placements per enqueue message; 1: no coalescing
 	NodeGrace    time.Duration // how long a broken connection to a worker may heal before its tasks go elsewhere
 	ProbeTimeout time.Duration
-	DrainTimeout time.Duration // for unfinished tasks and uncollected results at shutdown
+	DrainTimeout time.Duration // for unfinished tasks at shutdown
 	Log          *slog.Logger
 	Metrics      *telemetry.Registry
 }
@@ -99,18 +99,20 @@ func (d *Daemon) Ready() error {
 	return nil
 }
 
-// Run serves until ctx ends, then drains: nothing new is accepted, and unfinished tasks and uncollected
-// results get DrainTimeout. It returns the first error that made serving impossible.
+// Run serves until ctx ends, then drains: nothing new is accepted, and unfinished tasks get DrainTimeout.
+// It returns the first error that made serving impossible.
 func (d *Daemon) Run(ctx context.Context) error {
 	served := make(chan error, 1)
 	go func() { served <- d.server.Serve(d.running) }()
 	var background sync.WaitGroup
-	background.Go(func() { d.data.run(d.running) })
+	fatal := make(chan error, 1)
+	background.Go(func() { d.data.run(d.running, fatal) })
 	background.Go(func() { d.tick(d.running) })
 	var err error
 	select {
 	case err = <-served:
 		served <- nil
+	case err = <-fatal:
 	case <-ctx.Done():
 		d.drain()
 	}
@@ -144,28 +146,40 @@ func (d *Daemon) tick(ctx context.Context) {
 	}
 }
 
-// drain waits for unfinished tasks and uncollected results, and says what it abandons.
+// lastCollect is what clients get at shutdown to collect the last results.
+const lastCollect = time.Second
+
+// drain waits for unfinished tasks, then for a moment for uncollected results, and says what it abandons.
 func (d *Daemon) drain() {
 	d.mu.Lock()
 	d.replica.Draining()
 	d.carryOut(d.replica.Settle(d.now()))
 	d.mu.Unlock()
-	deadline := time.NewTimer(d.cfg.DrainTimeout)
+	unfinished := d.await(d.cfg.DrainTimeout, d.replica.Pending)
+	uncollected := d.await(min(lastCollect, d.cfg.DrainTimeout), d.replica.Uncollected)
+	if unfinished+uncollected > 0 {
+		d.log.Warn("abandoned", "unfinished_tasks", unfinished, "uncollected_results", uncollected, "drain_timeout", d.cfg.DrainTimeout)
+		return
+	}
+	d.log.Info("drained")
+}
+
+// await waits until a count of the replica's is zero, for a bounded time, and returns what is left.
+func (d *Daemon) await(limit time.Duration, count func() int) int {
+	deadline := time.NewTimer(limit)
 	defer deadline.Stop()
 	poll := time.NewTicker(tickEvery)
 	defer poll.Stop()
 	for {
 		d.mu.Lock()
-		unfinished, uncollected := d.replica.Pending(), d.replica.Uncollected()
+		left := count()
 		d.mu.Unlock()
-		if unfinished == 0 && uncollected == 0 {
-			d.log.Info("drained")
-			return
+		if left == 0 {
+			return 0
 		}
 		select {
 		case <-deadline.C:
-			d.log.Warn("drain timeout: abandoned", "unfinished_tasks", unfinished, "uncollected_results", uncollected, "waited", d.cfg.DrainTimeout)
-			return
+			return left
 		case <-poll.C:
 		}
 	}

@@ -241,3 +241,39 @@ func TestPortInUse(t *testing.T) {
 		t.Error("a second service on the same port was accepted")
 	}
 }
+
+// Two processes with one name: the older one ends and says why.
+func TestNewerNamesakeEndsTheOlder(t *testing.T) {
+	data := newData(t, "127.0.0.1:0")
+	start(t, data)
+	older := newReplica(t, data.Addr(), dodoor(t))
+	ended := make(chan error, 1)
+	go func() { ended <- older.Run(t.Context()) }()
+	untilRegistered(t, data)
+	start(t, newReplica(t, data.Addr(), dodoor(t)))
+	select {
+	case err := <-ended:
+		if cluster.CodeOf(err) != cluster.Stale {
+			t.Errorf("ended with %v, want stale", err)
+		}
+	case <-time.After(20 * time.Second):
+		t.Fatal("the older process runs on")
+	}
+}
+
+func untilRegistered(t *testing.T, data interface {
+	Status(context.Context) (cluster.ClusterStatus, error)
+}) {
+	t.Helper()
+	deadline := time.After(20 * time.Second)
+	for {
+		if status, _ := data.Status(t.Context()); len(status.Schedulers) == 1 {
+			return
+		}
+		select {
+		case <-time.After(time.Millisecond):
+		case <-deadline:
+			t.Fatal("never registered")
+		}
+	}
+}

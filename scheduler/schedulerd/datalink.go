@@ -42,11 +42,15 @@ const (
 	checkEvery    = 2 * time.Second        // between looks whether it is still the same process
 )
 
-// run keeps the scheduler registered.
-func (l *dataLink) run(ctx context.Context) {
+// run keeps the scheduler registered. It ends the scheduler when another process has taken its name.
+func (l *dataLink) run(ctx context.Context, fatal chan<- error) {
 	complained := false
 	for ctx.Err() == nil {
 		if err := l.register(ctx); err != nil {
+			if code := cluster.CodeOf(err); code == cluster.Stale || code == cluster.Invalid {
+				fatal <- err
+				return
+			}
 			if !complained && ctx.Err() == nil {
 				l.d.log.Warn("data service away: placing from the last snapshot", "address", l.d.cfg.DataService, "error", err)
 				complained = true

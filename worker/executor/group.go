@@ -49,14 +49,16 @@ func startGroup(path string, args []string) (*group, error) {
 func (g *group) supervise(cmd *exec.Cmd, started chan<- error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	err := cmd.Start()
+	err := adopt()
 	if err == nil {
-		g.pid = cmd.Process.Pid
+		err = cmd.Start()
 	}
-	started <- err
 	if err != nil {
+		started <- err
 		return
 	}
+	g.pid = cmd.Process.Pid
+	started <- nil
 	defer close(g.done)
 	// The program stays a zombie until it is waited for, which keeps the group's number its own while
 	// the rest of the group is killed.
@@ -68,7 +70,29 @@ func (g *group) supervise(cmd *exec.Cmd, started chan<- error) {
 	g.mu.Unlock()
 	_ = cmd.Wait() // says what ProcessState says
 	g.status = cmd.ProcessState.Sys().(syscall.WaitStatus)
-	g.cpu = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+	g.cpu = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime() + reapOrphans(g.pid)
+}
+
+// adopt makes orphaned descendants children of this process, wherever it runs, instead of the
+// system's first process, which in a container may wait for nobody.
+var adopt = sync.OnceValue(func() error {
+	return unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+})
+
+// reapOrphans waits for the members of a killed group whose parents died first, so that what they
+// held is free when a task has ended. It returns their CPU time.
+func reapOrphans(pgid int) (cpu time.Duration) {
+	for {
+		var usage syscall.Rusage
+		_, err := syscall.Wait4(-pgid, nil, 0, &usage)
+		switch {
+		case err == syscall.EINTR:
+		case err != nil:
+			return cpu
+		default:
+			cpu += time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
+		}
+	}
 }
 
 // signal sends a signal to the whole group; nothing happens when it is gone.

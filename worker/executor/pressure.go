@@ -11,13 +11,15 @@ import (
 	"dodoor/worker"
 )
 
-// pressure is a running stress-ng that is held to its demand: CPU time ≤ cores × time since the
-// start, at every moment. Setting memory up costs CPU time as well, and workers that run a part of
-// their time catch up on what a busy machine kept from them; the balance makes the sum come out.
+// pressure is a running stress-ng that is held to its demand. Setting memory up costs CPU time as
+// well, and workers that run a part of their time catch up on what a busy machine kept from them; the
+// balance makes the sum come out.
 type pressure struct {
 	group  *group
 	usage  *usage
 	cores  float64
+	target time.Duration
+	begin  time.Time
 	paused bool
 }
 
@@ -25,12 +27,12 @@ type pressure struct {
 // fills memory it does not listen.
 const stopGrace = 250 * time.Millisecond
 
-// hold keeps the pressure up from begin for the target duration and reports whether stress-ng ended
-// before, or the context did.
-func (p *pressure) hold(ctx context.Context, begin time.Time, target time.Duration) (early bool) {
-	timer := time.NewTimer(target - time.Since(begin))
+// hold keeps the pressure up for the target duration and reports whether stress-ng ended before, or
+// the context did.
+func (p *pressure) hold(ctx context.Context) (early bool) {
+	timer := time.NewTimer(p.target - time.Since(p.begin))
 	defer timer.Stop()
-	ticker := time.NewTicker(min(max(target/50, 5*time.Millisecond), 100*time.Millisecond))
+	ticker := time.NewTicker(min(max(p.target/50, 5*time.Millisecond), 100*time.Millisecond))
 	defer ticker.Stop()
 	for {
 		select {
@@ -42,14 +44,17 @@ func (p *pressure) hold(ctx context.Context, begin time.Time, target time.Durati
 			return true
 		case <-ticker.C:
 			p.usage.sample()
-			p.balance(time.Since(begin))
+			p.balance(time.Since(p.begin))
 		}
 	}
 }
 
-// balance pauses the CPU workers while the task is ahead of its demand.
+// balance pauses the CPU workers while the task is ahead of its demand: more than a tenth of its time
+// early on (starting up is a burst), less towards the end, so that it never uses more than
+// cores × target in all.
 func (p *pressure) balance(elapsed time.Duration) {
-	ahead := p.usage.total() > time.Duration(p.cores*float64(elapsed))
+	due := min(elapsed+p.target/10, p.target)
+	ahead := p.usage.total() >= time.Duration(p.cores*float64(due))
 	signal := syscall.SIGCONT
 	if ahead {
 		signal = syscall.SIGSTOP
@@ -64,14 +69,15 @@ func (p *pressure) balance(elapsed time.Duration) {
 
 // stop ends what is left and says how the task ended. Running up to the target is success, however
 // stress-ng takes the end; ending by itself before is not.
-func (p *pressure) stop(ctx context.Context, early bool, elapsed, target time.Duration) worker.Result {
+func (p *pressure) stop(ctx context.Context, early bool) worker.Result {
+	elapsed := time.Since(p.begin)
 	if early && ctx.Err() == nil {
 		<-p.group.done
 		exitCode, err := p.group.failure()
 		if err == nil {
 			err = errors.New("exit status 0")
 		}
-		return failed(exitCode, fmt.Errorf("stress-ng ended after %v of %v: %w", elapsed.Round(time.Millisecond), target, err))
+		return failed(exitCode, fmt.Errorf("stress-ng ended after %v of %v: %w", elapsed.Round(time.Millisecond), p.target, err))
 	}
 	p.usage.sample()
 	if ctx.Err() != nil {

@@ -48,9 +48,9 @@ func (StressNG) Run(ctx context.Context, s worker.Start) worker.Result {
 	if err != nil {
 		return failed(noExitCode, fmt.Errorf("start stress-ng: %w", err))
 	}
-	p := &pressure{group: g, usage: newUsage(g.pid), cores: float64(s.Shape.Demand[cluster.Cores]) / 1000}
-	ended := p.hold(ctx, begin, target)
-	result := p.stop(ctx, ended, time.Since(begin), target)
+	p := &pressure{group: g, usage: newUsage(g.pid), begin: begin, target: target,
+		cores: float64(s.Shape.Demand[cluster.Cores]) / 1000}
+	result := p.stop(ctx, p.hold(ctx))
 	result.CPU = max(g.cpu, p.usage.total())
 	result.PeakMemory = (p.usage.peak + 1<<20 - 1) >> 20
 	return result
@@ -63,7 +63,7 @@ func failed(exitCode int, err error) worker.Result {
 const (
 	// ownMemory is about what stress-ng itself takes, in MiB; the rest of a demand is held by its vm
 	// stressor.
-	ownMemory = 8
+	ownMemory = 5
 	// headroom lets workers that run a part of the time catch up on a busy machine; the balance keeps
 	// them from using more than the demand.
 	headroom = 1.1

@@ -101,16 +101,18 @@ func (r *relay) close() {
 
 // Submit implements the generated service.
 func (r *relay) Submit(ctx context.Context, q *dodoor.SubmitRequest) (*dodoor.SubmitReply, error) {
-	one := int64(1)
+	zero, incarnation, tasks, address := int64(0), int64(1), int64(len(q.Tasks)), "127.0.0.1:1"
 	request := &dodoor.EnqueueRequest{
-		Scheduler:       &dodoor.SchedulerRef{Name: q.Client, Address: q.Client, Incarnation: &one},
-		NodeIncarnation: &one, Number: &one,
-		Placed:      &dodoor.Load{Demand: q.Tasks[0].Demand, Tasks: &one, DurationMs: &one, Work: &one},
+		Scheduler:       &dodoor.SchedulerRef{Name: q.Client, Address: &address, Incarnation: &incarnation},
+		NodeIncarnation: &incarnation, Number: &tasks,
+		Placed: &dodoor.Load{Demand: &dodoor.Amounts{Millicores: &zero, MemoryMib: &zero},
+			Tasks: &tasks, DurationMs: &zero, Work: &zero},
 		Assignments: make([]*dodoor.Assignment, len(q.Tasks)),
 	}
 	for i, t := range q.Tasks {
+		number := int64(i + 1)
 		request.Assignments[i] = &dodoor.Assignment{
-			Number: &one, TaskID: t.ID, TaskType: t.TaskType, Mode: t.Mode, Demand: t.Demand,
+			Number: &number, TaskID: t.ID, TaskType: t.TaskType, Mode: t.Mode, Demand: t.Demand,
 			DurationMs: t.DurationMs, TimeScale: t.TimeScale,
 		}
 	}
