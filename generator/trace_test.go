@@ -1,20 +1,15 @@
 package generator
 
 import (
-	"bytes"
 	"errors"
 	"io"
 	"math"
-	"math/big"
 	"os"
-	"reflect"
 	"strings"
 	"testing"
 	"time"
 
 	"dodoor/internal/cluster"
-
-	"pgregory.net/rapid"
 )
 
 const oneRow = "0,2.0,4893,9046,265027,50,simulated,medium\n"
@@ -203,105 +198,6 @@ func TestTraceLimit(t *testing.T) {
 	if err != nil || len(got) != 1 {
 		t.Fatalf("got %+v, %v", got, err)
 	}
-}
-
-// requests draws any trace that the rules allow.
-func requests(dims cluster.Dimensions) *rapid.Generator[[]Request] {
-	word := rapid.StringMatching(`[ -~äß€]{1,12}`)
-	return rapid.Custom(func(t *rapid.T) []Request {
-		ids := rapid.SliceOfNDistinct(word, 1, 20, rapid.ID).Draw(t, "ids")
-		starts := rapid.SliceOfN(rapid.Int64Range(0, int64(maxStart)/int64(len(ids))), len(ids), len(ids)).Draw(t, "gaps")
-		out := make([]Request, len(ids))
-		var start time.Duration
-		for i := range out {
-			start += time.Duration(starts[i])
-			out[i] = Request{ID: ids[i], Type: word.Draw(t, "type"), Mode: rapid.SampledFrom([]string{"", "short", "a,b"}).Draw(t, "mode"),
-				Duration: rapid.Int64Range(0, cluster.MaxDuration).Draw(t, "duration"), Start: start}
-			out[i].Demand[cluster.Cores] = rapid.Int64Range(1, cluster.MaxAmount).Draw(t, "cores")
-			for k := cluster.Memory; k < dims.Len(); k++ {
-				out[i].Demand[k] = rapid.Int64Range(0, cluster.MaxAmount).Draw(t, "amount")
-			}
-		}
-		return out
-	})
-}
-
-func TestTraceRoundTrip(t *testing.T) {
-	gpus, err := cluster.NewDimensions("gpu")
-	if err != nil {
-		t.Fatal(err)
-	}
-	rapid.Check(t, func(t *rapid.T) {
-		dims := rapid.SampledFrom([]cluster.Dimensions{cluster.Standard(), gpus}).Draw(t, "dims")
-		want := requests(dims).Draw(t, "requests")
-		var b bytes.Buffer
-		if err := WriteTrace(&b, dims, want); err != nil {
-			t.Fatal(err)
-		}
-		got, err := ReadTrace(&b, dims, 0)
-		if err != nil || !reflect.DeepEqual(got, want) {
-			t.Fatalf("wrote %+v\nread %+v, %v", want, got, err)
-		}
-	})
-}
-
-func TestWriteTraceRefusesWhatNoLineHolds(t *testing.T) {
-	err := WriteTrace(io.Discard, cluster.Standard(), []Request{{ID: "a\nb", Type: "t"}})
-	wantError(t, err, "request 1")
-}
-
-// Decimals against exact rationals.
-func TestDecimalAgainstRationals(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		s := rapid.StringMatching(`[-+]?[0-9]{1,12}(\.[0-9]{1,9})?`).Draw(t, "s")
-		places := rapid.SampledFrom([]int{wholePlaces, milliPlaces, nanoPlaces}).Draw(t, "places")
-		got, exact, problem := parseDecimal(s, places)
-		if problem != "" {
-			t.Fatalf("%q: %s", s, problem)
-		}
-		r, _ := new(big.Rat).SetString(s)
-		r.Mul(r, new(big.Rat).SetInt(new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(places)), nil)))
-		error := new(big.Rat).Sub(r, new(big.Rat).SetInt64(got))
-		if exact != (error.Sign() == 0) || error.Abs(error).Cmp(big.NewRat(1, 2)) > 0 {
-			t.Fatalf("%q at %d places: %d, exact %v", s, places, got, exact)
-		}
-		if again, _, _ := parseDecimal(string(appendDecimal(nil, got, places)), places); again != got {
-			t.Fatalf("%d comes back as %d", got, again)
-		}
-	})
-	for _, s := range []string{"", ".", "1.", ".5", "--1", "1e3", "1_0", "0x1", " 1", "١"} {
-		if _, _, problem := parseDecimal(s, 3); problem == "" {
-			t.Errorf("%q is taken for a number", s)
-		}
-	}
-	if v, _, problem := parseDecimal("9223372036854775.799", 3); problem != "" || v != math.MaxInt64-8 {
-		t.Errorf("got %d, %s", v, problem)
-	}
-	for _, s := range []string{"9223372036854775.800", "9223372036854775807", strings.Repeat("1", 5000)} {
-		if _, _, problem := parseDecimal(s, 3); !strings.Contains(problem, "too large") {
-			t.Errorf("%q: %q", shorten(s), problem)
-		}
-	}
-}
-
-func FuzzReadTrace(f *testing.F) {
-	f.Add([]byte(oneRow))
-	f.Add([]byte("\ufeffid,cores,memoryMB,diskMB,durationMs,startMs,type,mode\r\n\"a\"\"b\",0.42000000000000004,1,2,3,4.5,t,small\r\n"))
-	f.Add([]byte("-0.0,1e5,NaN,,\"\",+1,a,b"))
-	f.Fuzz(func(t *testing.T, text []byte) {
-		got, err := ReadTrace(bytes.NewReader(text), cluster.Standard(), 0)
-		if err != nil {
-			return
-		}
-		var b bytes.Buffer
-		if err := WriteTrace(&b, cluster.Standard(), got); err != nil {
-			t.Fatalf("what was read cannot be written: %v", err)
-		}
-		again, err := ReadTrace(&b, cluster.Standard(), 0)
-		if err != nil || !reflect.DeepEqual(got, again) {
-			t.Fatalf("read %+v, then %+v, %v", got, again, err)
-		}
-	})
 }
 
 // The two traces that the paper's figures come from.

@@ -99,3 +99,19 @@ func TestTraceSaysWhenNobodyReads(t *testing.T) {
 		t.Errorf("exit code %d, %s", code, stderr.String())
 	}
 }
+
+// The samples that the repository ships are what these commands make.
+func TestTraceSamples(t *testing.T) {
+	for file, args := range map[string][]string{
+		"azure_sample.csv":         {"azure", "-n", "300", "-seed", "1"},
+		"functionbench_sample.csv": {"functionbench", "-n", "300", "-seed", "1", "-mix", "60/30/10"},
+	} {
+		want, err := os.ReadFile("../../generator/testdata/" + file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, got, _ := trace(args...); got != string(want) {
+			t.Errorf("generator/testdata/%s is not what dodoor trace %s makes", file, strings.Join(args, " "))
+		}
+	}
+}

@@ -2,7 +2,6 @@ package drive
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -241,79 +240,4 @@ func TestPoisonedBatchIsTakenApart(t *testing.T) {
 			}
 		})
 	}
-}
-
-func TestNewRefuses(t *testing.T) {
-	w := workload(t, 1, 0)
-	good := config(t, w, fakes(t, "a"))
-	for want, spoil := range map[string]func(*Config){
-		"nothing to replay":          func(c *Config) { c.Workload = nil },
-		"no schedulers":              func(c *Config) { c.Schedulers = nil },
-		"no directory":               func(c *Config) { c.Dir = "" },
-		"warm-up is -1":              func(c *Config) { c.Warmup = -1 },
-		`scheduler "a": every`:       func(c *Config) { c.Schedulers = append(c.Schedulers, c.Schedulers[0]) },
-		`scheduler "nil": every sch`: func(c *Config) { c.Schedulers = []Target{{Name: "nil"}} },
-	} {
-		c := good
-		c.Schedulers = slices.Clone(good.Schedulers)
-		spoil(&c)
-		if _, err := New(c); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("got %v, want %q", err, want)
-		}
-	}
-}
-
-func TestRunDirIsNotOverwritten(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := config(t, workload(t, 1, 0), fakes(t, "a"))
-		replay(t, t.Context(), c)
-		c.Schedulers[0].Service = newFake(t, "a")
-		d, err := New(c)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := d.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "holds a run already") {
-			t.Errorf("got %v", err)
-		}
-	})
-}
-
-func TestNoSchedulerAnswersAtAll(t *testing.T) {
-	schedulers := fakes(t, "a", "b")
-	schedulers[0].dead, schedulers[1].dead = true, true
-	c := config(t, workload(t, 1, 0), schedulers)
-	d, err := New(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := d.Run(t.Context()); !errors.Is(err, rpc.ErrUnavailable) || !strings.Contains(err.Error(), "no scheduler answers") {
-		t.Errorf("got %v", err)
-	}
-	if _, err := os.Stat(c.Dir); err == nil {
-		t.Error("a run that did not begin left a directory")
-	}
-}
-
-// Rows that cannot be written end the run with an error: it would measure for nothing.
-func TestRowsThatCannotBeWritten(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := config(t, workload(t, 100000, time.Millisecond), fakes(t, "a"))
-		d, err := New(c)
-		if err != nil {
-			t.Fatal(err)
-		}
-		dir, err := createRunDir(c.Dir)
-		if err != nil {
-			t.Fatal(err)
-		}
-		dir.tasks.Close() // stands for a full disk
-		r := newRun(&d.cfg, dir, time.Now(), nil)
-		if err := r.play(t.Context(), nil); !errors.Is(err, os.ErrClosed) {
-			t.Errorf("got %v", err)
-		}
-		dir.nodes.Close()
-		if took := r.now(); took > 10*time.Second {
-			t.Errorf("the run went on for %v", took)
-		}
-	})
 }

@@ -27,6 +27,7 @@ type fakeScheduler struct {
 	mu          sync.Mutex
 	incarnation int64
 	dead        bool
+	cut         bool // off from its clients, and working on
 	refuse      func(cluster.TaskSpec) *cluster.Refusal
 	fail        func(cluster.SubmitRequest) error // before the tasks are taken
 	loseReply   func() bool                       // after the tasks were taken
@@ -77,7 +78,7 @@ func (f *fakeScheduler) Submit(ctx context.Context, r cluster.SubmitRequest) ([]
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.inFlight--
-	if f.dead {
+	if f.dead || f.cut {
 		return nil, errGone
 	}
 	f.counters["in.submit"]++
@@ -152,7 +153,7 @@ func (f *fakeScheduler) Collect(ctx context.Context, r cluster.CollectRequest) (
 }
 
 func (f *fakeScheduler) collected(r cluster.CollectRequest) (reply cluster.CollectReply, err error) {
-	if f.dead {
+	if f.dead || f.cut {
 		return reply, errGone
 	}
 	if r.After > f.last {

@@ -1,7 +1,6 @@
 package drive
 
 import (
-	"context"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -110,6 +109,42 @@ func TestShortOutage(t *testing.T) {
 	})
 }
 
+// A scheduler that was cut off has its tasks still: it says so when they come again, and they run once.
+func TestPartition(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		schedulers := fakes(t, "a")
+		a := schedulers[0]
+		a.runTime = 5 * time.Second
+		c := config(t, workload(t, 100, 10*time.Millisecond), schedulers)
+		after(t, 2*time.Second, func() { a.set(func() { a.cut = true }) })
+		after(t, 4*time.Second, func() { a.set(func() { a.cut = false }) })
+		result := replay(t, t.Context(), c)
+		rows(t, c, result)
+		if !result.Clean() || result.Elapsed.Round(100*time.Millisecond) != 6*time.Second {
+			t.Errorf("got %+v", result)
+		}
+		for id, times := range a.held {
+			if times != 1 {
+				t.Errorf("task %s ran %d times", id, times)
+			}
+		}
+	})
+}
+
+// A scheduler that answers again is noticed soon.
+func TestRecoveryIsNoticed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		schedulers := fakes(t, "a")
+		c := config(t, workload(t, 100, 10*time.Millisecond), schedulers)
+		after(t, 500*time.Millisecond, schedulers[0].kill)
+		after(t, 5*time.Second, schedulers[0].restart)
+		result := replay(t, t.Context(), c)
+		if !result.Clean() || result.Elapsed > 5*time.Second+retryPause+tick+200*time.Millisecond {
+			t.Errorf("got %+v", result)
+		}
+	})
+}
+
 func TestDrainingAndOverloadedSchedulers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		schedulers := fakes(t, "draining", "overloaded")
@@ -123,9 +158,16 @@ func TestDrainingAndOverloadedSchedulers(t *testing.T) {
 			return nil
 		}
 		c := config(t, workload(t, 100, time.Millisecond), schedulers)
+		c.Connections = 2
 		result := replay(t, t.Context(), c)
 		if !result.Clean() {
 			t.Errorf("got %+v", result)
+		}
+		if asked := schedulers[0].counters["in.submit"]; asked > 20*int64(c.Connections) {
+			t.Errorf("a draining scheduler was asked %d times in 15 s", asked)
+		}
+		if asked := schedulers[1].counters["in.submit"]; asked > 150*int64(c.Connections)+200 {
+			t.Errorf("an overloaded scheduler was asked %d times in 15 s", asked)
 		}
 		for _, row := range rows(t, c, result) {
 			if row.Scheduler != "overloaded" || row.Received < 15*time.Second {
@@ -150,90 +192,6 @@ func TestEverySchedulerDrains(t *testing.T) {
 		rows(t, c, result)
 		if result.Finished != 100 || result.Lost != 100 {
 			t.Errorf("got %+v", result)
-		}
-	})
-}
-
-func TestStopDrains(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		schedulers := fakes(t, "a", "b")
-		schedulers[0].runTime, schedulers[1].runTime = time.Second, time.Second
-		c := config(t, workload(t, 1000, 10*time.Millisecond), schedulers)
-		ctx, cancel := context.WithCancel(t.Context())
-		after(t, 2005*time.Millisecond, cancel)
-		result := replay(t, ctx, c)
-		if !result.Stopped || result.Finished != 201 || result.Cancelled != 799 || result.NotSubmitted != 799 || result.Abandoned != 0 {
-			t.Errorf("got %+v", result)
-		}
-		if result.Elapsed > 4*time.Second {
-			t.Errorf("took %v", result.Elapsed)
-		}
-		if r := rows(t, c, result)["t500"]; r.Outcome != cluster.Cancelled || r.Sent != generator.Never || r.Reason != "not submitted: the run was stopped" {
-			t.Errorf("got %+v", r)
-		}
-	})
-}
-
-func TestStopGivesUpAfterAWhile(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		schedulers := fakes(t, "a")
-		schedulers[0].silent = true
-		c := config(t, workload(t, 100, 10*time.Millisecond), schedulers)
-		c.DrainTimeout = 7 * time.Second
-		ctx, cancel := context.WithCancel(t.Context())
-		after(t, 505*time.Millisecond, cancel)
-		result := replay(t, ctx, c)
-		if result.NotSubmitted != 49 || result.Abandoned != 51 || result.Lost != 51 || result.Elapsed.Round(time.Second) != 8*time.Second {
-			t.Errorf("got %+v", result)
-		}
-		if r := rows(t, c, result)["t3"]; r.Outcome != cluster.Lost || !strings.Contains(r.Reason, "within 7s after the run was stopped") {
-			t.Errorf("got %+v", r)
-		}
-	})
-}
-
-// A second signal ends the run at once, also when it comes first.
-func TestCloseEndsAtOnce(t *testing.T) {
-	for _, stopped := range []bool{false, true} {
-		synctest.Test(t, func(t *testing.T) {
-			schedulers := fakes(t, "a")
-			schedulers[0].silent = true
-			c := config(t, workload(t, 100, 10*time.Millisecond), schedulers)
-			d, err := New(c)
-			if err != nil {
-				t.Fatal(err)
-			}
-			ctx, cancel := context.WithCancel(t.Context())
-			defer cancel()
-			if stopped {
-				after(t, 405*time.Millisecond, cancel)
-			}
-			after(t, 505*time.Millisecond, d.Close)
-			result, err := d.Run(ctx)
-			if err != nil {
-				t.Fatal(err)
-			}
-			rows(t, c, result)
-			if result.Abandoned == 0 || result.NotSubmitted == 0 || result.Elapsed > time.Second {
-				t.Errorf("stopped before: %v: %+v", stopped, result)
-			}
-			d.Close()
-		})
-	}
-}
-
-func TestTimeoutAfterTheLastSubmission(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		schedulers := fakes(t, "a", "b")
-		schedulers[0].silent = true
-		c := config(t, workload(t, 100, 10*time.Millisecond), schedulers)
-		c.Timeout = 5 * time.Second
-		result := replay(t, t.Context(), c)
-		if result.Finished != 50 || result.Abandoned != 50 || result.Stopped || result.Elapsed.Round(time.Second) != 6*time.Second {
-			t.Errorf("got %+v", result)
-		}
-		if r := rows(t, c, result)["t0"]; !strings.Contains(r.Reason, "within 5s after the last submission") {
-			t.Errorf("got %+v", r)
 		}
 	})
 }

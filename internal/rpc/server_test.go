@@ -134,6 +134,8 @@ func TestBadBytes(t *testing.T) {
 	wrongType[5] = 2<<5 | 1 // a reply
 	truncated := append([]byte(nil), whole[:len(whole)-4]...)
 	binary.BigEndian.PutUint32(truncated, uint32(len(truncated)-4))
+	longer := append(append([]byte(nil), whole...), whole[4:]...)
+	binary.BigEndian.PutUint32(longer, uint32(len(longer)-4))
 	for name, bytes := range map[string][]byte{
 		"garbage in a frame":     frame(8, "garbage!"),
 		"an HTTP request":        []byte("GET / HTTP/1.1\r\nHost: a\r\n\r\n"),
@@ -142,6 +144,7 @@ func TestBadBytes(t *testing.T) {
 		"a name of 1 GB":         frame(8, "\x82\x21\x01\xff\xff\xff\xff\x03"),
 		"a reply":                wrongType,
 		"a truncated message":    truncated,
+		"two in one frame":       longer,
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

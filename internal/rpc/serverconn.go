@@ -124,6 +124,10 @@ func (c *serverConn) next() (usable bool) {
 		return false
 	}
 	usable = c.handle(e, name, seq)
+	if n := c.protocol.Transport().RemainingBytes(); usable && n > 0 {
+		c.bad(fmt.Errorf("%s: %d bytes follow the message in its frame", name, n))
+		return false
+	}
 	c.state.Store(idle)
 	return usable && !c.server.stopping.Load()
 }
@@ -170,13 +174,14 @@ func (c *serverConn) process(e endpoint, name string, seq int32) (usable bool, e
 // the caller why, unless the answer itself was too large to be sent.
 func (c *serverConn) failed(name string, seq int32, usable bool, err error) error {
 	var declared *dodoor.ServiceError
-	log := c.server.cfg.Log.With("method", name, "peer", c.RemoteAddr(), "error", err)
-	switch {
-	case errors.As(err, &declared):
+	if errors.As(err, &declared) {
 		if declared.Code == dodoor.ErrorCode_INVALID {
 			c.bad(fmt.Errorf("%s: %s", name, declared.Message))
 		}
 		return declaredError(declared)
+	}
+	log := c.server.cfg.Log.With("method", name, "peer", c.RemoteAddr(), "error", err)
+	switch {
 	case c.broken != nil:
 		log.Debug("reply not delivered")
 	case !c.replied:

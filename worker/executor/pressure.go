@@ -23,6 +23,9 @@ type pressure struct {
 	paused bool
 }
 
+// stopSignal ends stress-ng at its target: it is what its own timer sends.
+const stopSignal = syscall.SIGALRM
+
 // stopGrace is how long stress-ng may take to end by itself, after which it is killed: while it
 // fills memory it does not listen.
 const stopGrace = 250 * time.Millisecond
@@ -85,11 +88,14 @@ func (p *pressure) stop(ctx context.Context, early bool) worker.Result {
 		return interrupted(ctx)
 	}
 	p.group.signal(syscall.SIGCONT)
-	p.group.signal(syscall.SIGALRM) // what stress-ng's own timer sends
+	p.group.signal(stopSignal)
 	if !p.group.ended(stopGrace) {
 		p.usage.sample()
 		p.kill()
 		return worker.Result{Outcome: cluster.Finished}
+	}
+	if status := p.group.status; status.Signaled() && status.Signal() == stopSignal {
+		return worker.Result{Outcome: cluster.Finished} // it had no time to set a handler up
 	}
 	if exitCode, err := p.group.failure(); err != nil {
 		return failed(exitCode, fmt.Errorf("stress-ng: %w", err))

@@ -25,13 +25,13 @@ type Sleep struct {
 // from the same seeds.
 const noiseStream = 0x9e3779b97f4a7c15
 
-// Check implements workerd.Executor: there is nothing to miss.
+// Check never fails: nothing needs to be installed.
 func (Sleep) Check() error { return nil }
 
-// Emulates implements workerd.Executor.
+// Emulates reports that time can be scaled.
 func (Sleep) Emulates() bool { return true }
 
-// Run implements workerd.Executor.
+// Run waits. The result's CPU time and memory are zero.
 func (e Sleep) Run(ctx context.Context, s worker.Start) worker.Result {
 	timer := time.NewTimer(e.duration(&s))
 	defer timer.Stop()

@@ -18,7 +18,7 @@ type StressNG struct{}
 
 const stressNG = "stress-ng"
 
-// Check implements workerd.Executor: it fails when stress-ng is not installed.
+// Check fails when stress-ng is not installed.
 func (StressNG) Check() error {
 	if _, err := exec.LookPath(stressNG); err != nil {
 		return fmt.Errorf("executor stress-ng: %w; install it (Debian: apt-get install stress-ng)", err)
@@ -26,10 +26,10 @@ func (StressNG) Check() error {
 	return nil
 }
 
-// Emulates implements workerd.Executor.
+// Emulates reports that the work is real, so that time cannot be scaled.
 func (StressNG) Emulates() bool { return false }
 
-// Run implements workerd.Executor. CPU is the time of the whole process tree; PeakMemory is the most
+// Run keeps the pressure up for the estimated duration. The result's CPU is the time of the whole process tree; PeakMemory is the most
 // anonymous memory that its processes were seen to hold at one time.
 func (StressNG) Run(ctx context.Context, s worker.Start) worker.Result {
 	if err := ctx.Err(); err != nil {

@@ -1,0 +1,150 @@
+package main
+
+import (
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"dodoor/generator"
+)
+
+func requireStressNG(t *testing.T) {
+	t.Helper()
+	if _, err := exec.LookPath("stress-ng"); err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatal("stress-ng is not installed, and CI needs it")
+		}
+		t.Skip("stress-ng is not installed: apt-get install stress-ng")
+	}
+}
+
+// rowsIn reads the rows of the only run in a directory.
+func rowsIn(t *testing.T, out string) []generator.Row {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(out, "*", "tasks.csv"))
+	if err != nil || len(files) != 1 {
+		t.Fatalf("runs in %s: %v, %v", out, files, err)
+	}
+	f, err := os.Open(files[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	reader := generator.NewRowReader(f)
+	var rows []generator.Row
+	for {
+		var row generator.Row
+		if err := reader.Read(&row); err != nil {
+			return rows
+		}
+		rows = append(rows, row)
+	}
+}
+
+func write(t *testing.T, name, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// Wrong usage and configuration end with exit code 2 and an error that says what and where.
+func TestWrongUsage(t *testing.T) {
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	class := "[[class]]\nname = \"c\"\ncores = 2\nmemory_mb = 1024\n[[task_type]]\nname = \"simulated\"\n"
+	for _, c := range []struct {
+		what string
+		args []string
+		says string
+	}{
+		{"no command", nil, "Usage"},
+		{"unknown command", []string{"locla"}, `no command is called "locla"`},
+		{"unknown flag", []string{"local", "-frobnicate"}, "frobnicate"},
+		{"stray argument", []string{"local", "paper"}, `unexpected argument "paper"`},
+		{"unknown profile", []string{"local", "-conf", "papre"}, "paper-as-run"},
+		{"unknown key", []string{"local", "-conf", write(t, "a.toml", class+"[scheduler]\nb_detla = 4\n")}, "a.toml:8: scheduler.b_detla: unknown key: did you mean b_delta?"},
+		{"wrong type", []string{"local", "-conf", write(t, "b.toml", "[datastore]\nb = \"many\"\n"+class)}, "b.toml:2: datastore.b"},
+		{"b = 0", []string{"local", "-set", "datastore.b=0"}, "datastore.b"},
+		{"alpha = 2", []string{"local", "-set", "score.alpha=2"}, "score.alpha"},
+		{"no workers", []string{"local", "-conf", write(t, "c.toml", "seed = 1\n")}, "class"},
+		{"unknown policy", []string{"local", "-policy", "magic"}, "known: dodoor"},
+		{"port in use", []string{"datastore", "-listen", taken.Addr().String()}, "address already in use"},
+		{"http port in use", []string{"local", "-n", "200", "-http", taken.Addr().String()}, "address already in use"},
+		{"worker without a class", []string{"worker", "-conf", "local"}, "m510"},
+		{"no trace", []string{"local", "-trace", "/nowhere/trace.csv"}, "no such file"},
+		{"more than the trace has", []string{"local", "-n", "200", "-trace", write(t, "t.csv", "0,1,10,0,100,0,simulated,short\n")}, "the trace has 1"},
+		{"empty trace", []string{"local", "-trace", write(t, "t.csv", "")}, "no request"},
+		{"missing column", []string{"local", "-trace", write(t, "t.csv", "id,cores,memoryMB,diskMB,startMs,type,mode\n")}, "durationMs"},
+		{"negative duration", []string{"local", "-trace", write(t, "t.csv", "0,1,10,0,-5,0,simulated,short\n")}, "line 1"},
+		{"NaN cores", []string{"local", "-trace", write(t, "t.csv", "0,NaN,10,0,5,0,simulated,short\n")}, "cores"},
+		{"duplicate ids", []string{"local", "-trace", write(t, "t.csv", "7,1,10,0,5,0,simulated,short\n7,1,10,0,5,1,simulated,short\n")}, `"7"`},
+		{"endless line", []string{"local", "-trace", write(t, "t.csv", strings.Repeat("1", 1<<20))}, "longer than"},
+		{"wrong verb", []string{"conf", "frob"}, "check or show"},
+		{"flag value", []string{"submit", "-cores", "lots"}, "cores"},
+	} {
+		_, stderr, code := dodoor(c.args...)
+		if code != exitUsage || !strings.Contains(stderr, c.says) {
+			t.Errorf("%s: exit code %d, says %q; want %d and %q", c.what, code, stderr, exitUsage, c.says)
+		}
+	}
+}
+
+// A task that fits nowhere is refused with the dimension and the largest capacity; the others run, and
+// the command fails. CRLF line ends are fine.
+func TestMillionCoreTask(t *testing.T) {
+	trace := write(t, "t.csv", "0,1,10,0,5,0,simulated,short\r\n1,1000000,10,0,5,1,simulated,short\r\n2,1,10,0,5,2,simulated,short\r\n")
+	out := t.TempDir()
+	stdout, stderr, code := dodoor("local", "-quiet", "-trace", trace, "-n", "3", "-warmup", "0", "-qps", "100", "-out", out)
+	if code != exitFailed || !strings.Contains(stdout, "2 of 3 completed") || !strings.Contains(stderr, "1 failed") {
+		t.Errorf("exit code %d\n%s%s", code, stdout, stderr)
+	}
+	for _, r := range rowsIn(t, out) {
+		if r.TaskID == "1" && (!strings.Contains(r.Reason, "cores") || !strings.Contains(r.Reason, "28 cores")) {
+			t.Errorf("reason %q: want the dimension and the largest capacity", r.Reason)
+		}
+	}
+}
+
+// Every command explains itself with an example.
+func TestHelp(t *testing.T) {
+	for _, c := range commands {
+		if c.name == "version" {
+			continue
+		}
+		stdout, stderr, code := dodoor(c.name, "-h")
+		if code != exitDone || !strings.Contains(stdout+stderr, "dodoor "+c.name) || !strings.Contains(stdout+stderr, "Example") {
+			t.Errorf("%s -h: exit code %d\n%s%s", c.name, code, stdout, stderr)
+		}
+	}
+}
+
+func TestConfCommands(t *testing.T) {
+	for _, profile := range []string{"local", "paper", "paper-as-run", "single"} {
+		if stdout, stderr, code := dodoor("conf", "check", profile); code != exitDone || !strings.Contains(stdout, "is valid") {
+			t.Errorf("check %s: exit code %d: %s%s", profile, code, stdout, stderr)
+		}
+	}
+	shown, _, code := dodoor("conf", "show", "paper", "-set", "score.alpha=0.25")
+	if code != exitDone || !strings.Contains(shown, "alpha = 0.25") {
+		t.Errorf("show: exit code %d\n%s", code, shown)
+	}
+	if again, stderr, code := dodoor("conf", "show", write(t, "shown.toml", shown)); code != exitDone || again != shown {
+		t.Errorf("what show prints does not load to the same configuration (exit code %d): %s", code, stderr)
+	}
+}
+
+func TestVersion(t *testing.T) {
+	stdout, _, code := dodoor("version")
+	if code != exitDone || !strings.Contains(stdout, "dodoor ") || !strings.Contains(stdout, "thrift") {
+		t.Errorf("exit code %d: %s", code, stdout)
+	}
+}
