@@ -31,7 +31,7 @@ demo: ## replays 2,000 requests on an emulated cluster of 100 nodes
 	@scripts/install-deps demo
 	@$(MAKE) --no-print-directory build
 	$(call heading,100 emulated workers and 5 schedulers under the dodoor policy)
-	bin/dodoor local -conf conf/local.toml -trace functionbench -n 2000 -qps 60 -time-scale 40 -out $(DEMO_OUT)
+	bin/dodoor local -conf conf/local.toml -trace functionbench -n 2000 -qps 60 -time-scale 5 -out $(DEMO_OUT)
 	@find $(DEMO_OUT) -name tasks.csv -printf 'rows, one per task: %p\n'
 
 test: deps fmt-check vet verify-gen arch lint race fuzz vulncheck smoke quickstart ## runs all that CI runs

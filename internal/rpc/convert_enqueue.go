@@ -85,14 +85,8 @@ func (e encoder) enqueueReply(r *cluster.EnqueueReply) *dodoor.EnqueueReply {
 	return &dodoor.EnqueueReply{Refused: e.refusals(r.Refused), Report: e.report(r.Report)}
 }
 
-// enqueueReply decodes what became of placements. A refusal always comes with the worker's state, so
-// that the next decision knows better.
 func (d *decoder) enqueueReply(w *dodoor.EnqueueReply) cluster.EnqueueReply {
-	r := cluster.EnqueueReply{Refused: d.refusals(w.Refused, 1), Report: d.rider(w.Report)}
-	if len(r.Refused) > 0 && r.Report == nil {
-		d.missing("report")
-	}
-	return r
+	return cluster.EnqueueReply{Refused: d.refusals(w.Refused, 1), Report: d.rider(w.Report)}
 }
 
 func (e encoder) attachReply(r *cluster.AttachReply) *dodoor.AttachReply {

@@ -132,10 +132,6 @@ func TestInvalidMessages(t *testing.T) {
 		{`node.name has a control character at byte 2: "é\u0085"`, node(func(w *dodoor.Node) { w.Name = ptr("é\u0085") })},
 		{`node.name is not valid UTF-8: "a\xff"`, node(func(w *dodoor.Node) { w.Name = ptr("a\xff") })},
 
-		{"report is missing", func(d *decoder) {
-			d.enqueueReply(&dodoor.EnqueueReply{Refused: encoder{dims}.refusals([]cluster.Refusal{{TaskID: "t", Code: 1, Number: 1}})})
-		}},
-
 		{"completions[0].outcome is missing", completion(func(w *dodoor.Completion) { w.Outcome = nil })},
 		{"completions[0].outcome has the unknown value 6: must be from 1 to 5",
 			completion(func(w *dodoor.Completion) { w.Outcome = ptr(dodoor.Outcome(6)) })},

@@ -32,10 +32,7 @@ func TestWorkerRoundTrips(t *testing.T) {
 	})
 	check("enqueue", func(t *rapid.T) {
 		sent := enqueues.Draw(t, "enqueue")
-		answer := cluster.EnqueueReply{Refused: refusals(positive).Draw(t, "refused"), Report: ptr(reports.Draw(t, "report"))}
-		if rapid.Bool().Draw(t, "without report") {
-			answer = cluster.EnqueueReply{}
-		}
+		answer := cluster.EnqueueReply{Refused: refusals(positive).Draw(t, "refused"), Report: riders.Draw(t, "report")}
 		h.enqueue = func(_ context.Context, got cluster.Enqueue) (cluster.EnqueueReply, error) {
 			same(t, "request", got, sent)
 			return answer, nil

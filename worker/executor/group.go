@@ -3,6 +3,7 @@ package executor
 import (
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"runtime"
 	"sync"
@@ -24,14 +25,14 @@ type group struct {
 
 	// Valid once done is closed:
 	status syscall.WaitStatus
-	cpu    time.Duration // of the program and the children that it waited for
+	cpu    time.Duration // of every process of the group
 }
 
 // startGroup starts a program. No shell is involved. Should this process die, the program is killed.
 func startGroup(path string, args []string) (*group, error) {
 	g := &group{done: make(chan struct{})}
 	cmd := exec.Command(path, args...)
-	cmd.Dir = "/"
+	cmd.Dir = os.TempDir()
 	cmd.Env = []string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C"}
 	cmd.Stdout, cmd.Stderr = &g.output, &g.output
 	cmd.WaitDelay = time.Second
@@ -111,30 +112,15 @@ func (g *group) signalMember(pid int, s syscall.Signal) {
 	}
 }
 
-// ended reports whether the program ends within d.
-func (g *group) ended(d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-g.done:
-		return true
-	case <-timer.C:
-		return false
-	}
-}
-
-// failure describes an exit that was not a success: its status and the end of what was printed. The
-// exit code of a program that a signal ended is 128 plus the signal's number, as a shell has it.
+// failure describes an exit that should not have been: its status and the end of what was printed.
+// The exit code of a program that a signal ended is 128 plus the signal's number, as a shell has it.
 func (g *group) failure() (exitCode int, err error) {
-	switch {
-	case g.status.Signaled():
+	if g.status.Signaled() {
 		exitCode = 128 + int(g.status.Signal())
 		err = fmt.Errorf("killed by signal %d (%v)", int(g.status.Signal()), g.status.Signal())
-	case g.status.ExitStatus() != 0:
+	} else {
 		exitCode = g.status.ExitStatus()
 		err = fmt.Errorf("exit status %d", exitCode)
-	default:
-		return 0, nil
 	}
 	if text := g.output.String(); text != "" {
 		err = errors.Join(err, errors.New(text))

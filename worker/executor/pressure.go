@@ -2,7 +2,6 @@ package executor
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"syscall"
 	"time"
@@ -22,13 +21,6 @@ type pressure struct {
 	begin  time.Time
 	paused bool
 }
-
-// stopSignal ends stress-ng at its target: it is what its own timer sends.
-const stopSignal = syscall.SIGALRM
-
-// stopGrace is how long stress-ng may take to end by itself, after which it is killed: while it
-// fills memory it does not listen.
-const stopGrace = 250 * time.Millisecond
 
 // hold keeps the pressure up for the target duration and reports whether stress-ng ended before, or
 // the context did.
@@ -70,40 +62,24 @@ func (p *pressure) balance(elapsed time.Duration) {
 	p.paused = ahead
 }
 
-// stop ends what is left and says how the task ended. Running up to the target is success, however
-// stress-ng takes the end; ending by itself before is not.
+// stop ends what is left and says how the task ended. Running up to the target is success, unless a
+// stressor gave up on the way (no memory, say); ending before is not. The end is not left to stress-ng:
+// while it starts up or fills memory it does not listen, and nothing is lost with it.
 func (p *pressure) stop(ctx context.Context, early bool) worker.Result {
 	elapsed := time.Since(p.begin)
 	if early && ctx.Err() == nil {
 		<-p.group.done
 		exitCode, err := p.group.failure()
-		if err == nil {
-			err = errors.New("exit status 0")
-		}
 		return failed(exitCode, fmt.Errorf("stress-ng ended after %v of %v: %w", elapsed.Round(time.Millisecond), p.target, err))
 	}
 	p.usage.sample()
-	if ctx.Err() != nil {
-		p.kill()
-		return interrupted(ctx)
-	}
-	p.group.signal(syscall.SIGCONT)
-	p.group.signal(stopSignal)
-	if !p.group.ended(stopGrace) {
-		p.usage.sample()
-		p.kill()
-		return worker.Result{Outcome: cluster.Finished}
-	}
-	if status := p.group.status; status.Signaled() && status.Signal() == stopSignal {
-		return worker.Result{Outcome: cluster.Finished} // it had no time to set a handler up
-	}
-	if exitCode, err := p.group.failure(); err != nil {
-		return failed(exitCode, fmt.Errorf("stress-ng: %w", err))
-	}
-	return worker.Result{Outcome: cluster.Finished}
-}
-
-func (p *pressure) kill() {
 	p.group.signal(syscall.SIGKILL)
 	<-p.group.done
+	switch {
+	case ctx.Err() != nil:
+		return interrupted(ctx)
+	case p.usage.lost:
+		return failed(noExitCode, fmt.Errorf("a stressor ended before %v: %s", p.target, p.group.output.String()))
+	}
+	return worker.Result{Outcome: cluster.Finished}
 }

@@ -51,7 +51,7 @@ func (StressNG) Run(ctx context.Context, s worker.Start) worker.Result {
 	p := &pressure{group: g, usage: newUsage(g.pid), begin: begin, target: target,
 		cores: float64(s.Shape.Demand[cluster.Cores]) / 1000}
 	result := p.stop(ctx, p.hold(ctx))
-	result.CPU = max(g.cpu, p.usage.total())
+	result.CPU = g.cpu
 	result.PeakMemory = (p.usage.peak + 1<<20 - 1) >> 20
 	return result
 }

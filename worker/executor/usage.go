@@ -4,46 +4,61 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
 )
 
-// usage follows what a program and its descendants use, from /proc and the processes' own CPU
-// clocks. The kernel's account at the end (wait4) is exact for CPU, but it lacks descendants that
-// were killed, and its peak memory is that of the largest single process alone.
+// usage follows a running stress-ng and its descendants, from /proc and the processes' own CPU clocks.
+// The kernel's account at the end (wait4) is exact for CPU time, but comes too late to keep a balance,
+// and its peak memory is that of the largest single process alone.
 type usage struct {
-	root    int
-	cpu     map[int]time.Duration // of every process ever seen, when it was seen last
-	peak    int64                 // bytes: the most that all of them held at one time
-	workers []int                 // processes of the last sample whose name is workerName
+	root      int
+	cpu       map[int]time.Duration // of every process ever seen, when it was seen last
+	peak      int64                 // bytes: the most that all of them held at one time
+	workers   []int                 // the processes that use the CPU
+	stressors []int                 // direct children that do stress-ng's work
+	lost      bool                  // a stressor is gone
 }
 
-// workerName is what stress-ng calls the processes that use the CPU.
-const workerName = "stress-ng-cpu"
+// What stress-ng calls its processes once they work.
+const (
+	stressorName = "stress-ng-"
+	workerName   = stressorName + "cpu"
+)
 
 func newUsage(root int) *usage { return &usage{root: root, cpu: map[int]time.Duration{}} }
 
-// sample looks at every process once. Memory is what is resident and not shared with a file or
-// another process group's mapping: anonymous pages.
+// sample looks at every process once.
 func (u *usage) sample() {
 	u.workers = u.workers[:0]
-	u.peak = max(u.peak, u.visit(u.root))
+	before := slices.Clone(u.stressors)
+	u.stressors = u.stressors[:0]
+	u.peak = max(u.peak, u.visit(u.root, 0))
+	for _, pid := range before {
+		u.lost = u.lost || !slices.Contains(u.stressors, pid)
+	}
 }
 
 // visit samples a process and its children and returns the memory that they hold. One that ends
 // meanwhile keeps its last figures.
-func (u *usage) visit(pid int) (memory int64) {
+func (u *usage) visit(pid, depth int) (memory int64) {
 	if cpu, err := cpuTime(pid); err == nil {
 		u.cpu[pid] = max(u.cpu[pid], cpu)
 	}
-	memory = anonymous(pid)
-	if pid != u.root && processName(pid) == workerName {
+	name := processName(pid)
+	if depth > 0 && name == workerName {
 		u.workers = append(u.workers, pid)
 	}
+	if depth == 1 && strings.HasPrefix(name, stressorName) {
+		u.stressors = append(u.stressors, pid)
+	}
+	memory = anonymous(pid)
 	for _, child := range children(pid) {
-		memory += u.visit(child)
+		memory += u.visit(child, depth+1)
 	}
 	return memory
 }
@@ -68,7 +83,7 @@ func cpuTime(pid int) (time.Duration, error) {
 
 var pageSize = int64(os.Getpagesize())
 
-// anonymous returns the resident memory of a process that no file backs, in bytes.
+// anonymous returns the memory of a process that is resident and not backed by a file, in bytes.
 func anonymous(pid int) int64 {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
 	if err != nil {
