@@ -276,3 +276,49 @@ func TestLateCompletionOfAnEarlierAttempt(t *testing.T) {
 		t.Errorf("records %+v: want exactly one, finished", records)
 	}
 }
+
+// A restarted data service learns of its workers one by one. None of them counts as gone before it had
+// the time to register; one that stays away does.
+func TestRestartedDataServiceLosesNobody(t *testing.T) {
+	cfg := testConfig()
+	cfg.RosterGrace = 5 * time.Second
+	nodes := paperNodes(3)
+	r := replicaWith(t, cfg, paperPolicy(t), nodes)
+	d := submit(t, r, 0, request("a", 1, 10, 100))
+	acknowledge(r, 0, d)
+	restarted := func(version int64, known []cluster.Node) *cluster.Snapshot {
+		s := snapshotOf(version, known, make([]cluster.Load, len(known)))
+		s.Incarnation = 2
+		return s
+	}
+	away := d.Node
+	var early []cluster.Node
+	for i, n := range nodes {
+		if i != away {
+			early = append(early, n)
+		}
+	}
+	ready, err := r.Push(time.Second, restarted(1, early[:1]))
+	if err != nil || len(ready.Send) != 0 || len(ready.Drop) != 0 || len(r.view.candidates) != 3 {
+		t.Fatalf("%v; ready %+v, %d candidates: nobody is gone yet", err, ready, len(r.view.candidates))
+	}
+	if ready, err = r.Push(2*time.Second, restarted(2, early)); err != nil || len(ready.Drop) != 0 {
+		t.Fatalf("%v; ready %+v: nobody is gone yet", err, ready)
+	}
+	ready = r.Tick(7 * time.Second)
+	if len(ready.Drop) != 1 || ready.Drop[0] != away || len(ready.Send) != 1 || ready.Send[0].Node == away {
+		t.Errorf("ready %+v: want node %d dropped and its task placed again", ready, away)
+	}
+}
+
+// Without a restart, a worker that leaves the roster is gone at once.
+func TestDepartedWorkersTasksArePlacedAgain(t *testing.T) {
+	nodes := paperNodes(2)
+	r := replicaWith(t, testConfig(), paperPolicy(t), nodes)
+	d := submit(t, r, 0, request("a", 1, 10, 100))
+	stays := nodes[1-d.Node]
+	ready, err := r.Push(0, snapshotOf(2, []cluster.Node{stays}, []cluster.Load{{}}))
+	if err != nil || len(ready.Drop) != 1 || len(ready.Send) != 1 || r.Node(ready.Send[0].Node).Name != stays.Name {
+		t.Errorf("%v; ready %+v: want the task on %s", err, ready, stays.Name)
+	}
+}

@@ -60,7 +60,7 @@ func (r *Replica) NodeDown(now time.Duration, index int, incarnation, attempted 
 // restartNode moves a name to a newer process: an empty worker with a new stream.
 func (r *Replica) restartNode(now time.Duration, index int, n cluster.Node) {
 	name := n.Name
-	r.nodes.slots[index] = node{Node: n, present: true}
+	r.nodes.slots[index] = node{Node: n, present: true, listed: r.nodes.slots[index].listed}
 	r.view.set(index, name, r.catalog.Class(n.Class), n.Capacity, n.Slots)
 	r.refreshCandidates()
 	r.ready.Connect = append(r.ready.Connect, index)

@@ -6,7 +6,8 @@ import "dodoor/internal/cluster"
 type node struct {
 	cluster.Node
 	stream  stream
-	present bool  // in the roster
+	present bool  // in use: in the roster, or in the grace after the data service restarted
+	listed  bool  // in the newest roster
 	suspect bool  // this replica cannot reach it: no candidate until it answers again
 	givenUp int64 // placements up to this number were placed again elsewhere
 }

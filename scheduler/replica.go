@@ -17,6 +17,7 @@ type Config struct {
 	SelfCorrection bool          // view = snapshot + own placements it does not contain; the paper's view is the snapshot alone
 	MaxAttempts    int           // placements per task before it fails
 	ReplaceTimeout time.Duration // how long a task whose machine was lost waits for a feasible node
+	RosterGrace    time.Duration // how long a worker may take to register with a restarted data service
 	MaxPending     int           // accepted tasks that have not ended
 	RetainResults  int           // ended tasks kept for queries and late collectors
 	RetainFor      time.Duration
@@ -83,7 +84,8 @@ type Replica struct {
 	flushing  bool // some stream may be dirty
 	draining  bool
 
-	service int64 // incarnation of the data service whose snapshots are applied
+	service int64         // incarnation of the data service whose snapshots are applied
+	grace   time.Duration // until when workers missing from the roster stay; 0: no grace
 	version int64
 	applied int64 // own decisions when the newest snapshot arrived
 	stats   Statistics
@@ -184,6 +186,9 @@ func (r *Replica) Tick(now time.Duration) *Ready {
 	r.begin()
 	if r.cfg.MaxStaleness > 0 && r.flushing && now-r.flushedAt >= r.cfg.MaxStaleness {
 		r.flush(now)
+	}
+	if r.grace > 0 && now >= r.grace {
+		r.removeUnlisted(now)
 	}
 	r.retryStranded(now)
 	r.results.expire(now)

@@ -25,6 +25,7 @@ func (r *Replica) Push(now time.Duration, s *cluster.Snapshot) (*Ready, error) {
 	if s.Incarnation != r.service {
 		if r.service != 0 {
 			r.Resync()
+			r.grace = now + r.cfg.RosterGrace
 		}
 		r.service = s.Incarnation
 	}
@@ -76,10 +77,13 @@ func (r *Replica) applyRow(index int, load cluster.Load, own int64) {
 }
 
 // applyRoster makes the roster's nodes the known ones: newcomers become candidates, restarted workers
-// start a new stream, and what departed workers held is placed again.
+// start a new stream, and what departed workers held is placed again. A data service that has just
+// restarted does not know its workers yet, so none of them departs within the grace.
 func (r *Replica) applyRoster(now time.Duration, roster *cluster.Roster) {
 	r.nodes.roster = r.nodes.roster[:0]
-	listed := make([]bool, len(r.nodes.slots)+len(roster.Nodes))
+	for i := range r.nodes.slots {
+		r.nodes.slots[i].listed = false
+	}
 	for _, n := range roster.Nodes {
 		index, known := r.nodes.byName[n.Name]
 		if !known {
@@ -87,16 +91,24 @@ func (r *Replica) applyRoster(now time.Duration, roster *cluster.Roster) {
 			r.view.set(index, n.Name, r.catalog.Class(n.Class), n.Capacity, n.Slots)
 			r.ready.Connect = append(r.ready.Connect, index)
 		}
-		listed[index] = true
 		r.nodes.roster = append(r.nodes.roster, index)
 		if known {
 			r.updateNode(now, index, n)
 		}
+		r.nodes.slots[index].listed = true
 	}
 	r.nodes.version = roster.Version
 	r.refreshCandidates()
+	if now >= r.grace {
+		r.removeUnlisted(now)
+	}
+}
+
+// removeUnlisted forgets the workers that the newest roster does not have.
+func (r *Replica) removeUnlisted(now time.Duration) {
+	r.grace = 0
 	for index := range r.nodes.slots {
-		if r.nodes.slots[index].present && !listed[index] {
+		if n := &r.nodes.slots[index]; n.present && !n.listed {
 			r.removeNode(now, index)
 		}
 	}

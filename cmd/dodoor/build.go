@@ -73,7 +73,7 @@ func newScheduler(c *conf.Config, log *slog.Logger, metrics *telemetry.Registry)
 	return schedulerd.New(schedulerd.Config{
 		Replica: scheduler.Config{
 			Name: s.Name, Seed: c.Seed, DeltaBatch: s.BDelta, MaxStaleness: time.Duration(s.MaxStaleness), SelfCorrection: s.SelfCorrection,
-			MaxAttempts: s.MaxAttempts, ReplaceTimeout: time.Duration(s.ReplaceTimeout), MaxPending: s.MaxPending,
+			MaxAttempts: s.MaxAttempts, ReplaceTimeout: time.Duration(s.ReplaceTimeout), RosterGrace: time.Duration(c.Datastore.NodeTimeout), MaxPending: s.MaxPending,
 			RetainResults: s.RetainResults, RetainFor: time.Duration(s.RetainFor), Dimensions: dims, Types: c.TaskTypes(),
 		},
 		Policy: policy, Listen: s.Listen, Address: s.Address, DataService: c.Datastore.DialAddress(), RPC: rpcConfig(c, s.MaxRPCs), MaxBatch: batch(c),

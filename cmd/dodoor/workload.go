@@ -13,10 +13,6 @@ import (
 	"dodoor/internal/cluster"
 )
 
-// referenceClass is the node class whose profile figures stand in the rows of a synthetic FunctionBench
-// trace. They matter only on classes that the profile does not know.
-const referenceClass = "m510"
-
 // newWorkload reads or makes the trace that the configuration names, and paces it.
 func newWorkload(c *conf.Config, idPrefix string) (*generator.Workload, error) {
 	g := &c.Generator
@@ -35,7 +31,7 @@ func readRequests(c *conf.Config) ([]generator.Request, error) {
 	case "azure":
 		return generator.Azure(g.N, c.Seed)
 	case "functionbench":
-		return generator.FunctionBench(c.TaskTypes(), referenceClass, generator.ShortOnly, g.N, c.Seed)
+		return generator.FunctionBench(c.TaskTypes(), generator.ReferenceClass, generator.ShortOnly, g.N, c.Seed)
 	default:
 		dims, err := c.Dimensions()
 		if err != nil {

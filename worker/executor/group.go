@@ -112,6 +112,16 @@ func (g *group) signalMember(pid int, s syscall.Signal) {
 	}
 }
 
+// ended reports whether the program and its group are gone.
+func (g *group) ended() bool {
+	select {
+	case <-g.done:
+		return true
+	default:
+		return false
+	}
+}
+
 // failure describes an exit that should not have been: its status and the end of what was printed.
 // The exit code of a program that a signal ended is 128 plus the signal's number, as a shell has it.
 func (g *group) failure() (exitCode int, err error) {

@@ -39,7 +39,8 @@ func descendants() (all []int) {
 
 func family(pid int) []int {
 	all := []int{pid}
-	for _, child := range children(pid) {
+	below, _ := children(pid)
+	for _, child := range below {
 		all = append(all, family(child)...)
 	}
 	return all

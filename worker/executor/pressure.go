@@ -22,21 +22,21 @@ type pressure struct {
 	paused bool
 }
 
-// hold keeps the pressure up for the target duration and reports whether stress-ng ended before, or
-// the context did.
-func (p *pressure) hold(ctx context.Context) (early bool) {
+// hold keeps the pressure up until the target, the end of stress-ng or of one of its stressors, or
+// the end of the context.
+func (p *pressure) hold(ctx context.Context) {
 	timer := time.NewTimer(p.target - time.Since(p.begin))
 	defer timer.Stop()
 	ticker := time.NewTicker(min(max(p.target/50, 5*time.Millisecond), 100*time.Millisecond))
 	defer ticker.Stop()
-	for {
+	for !p.usage.lost {
 		select {
 		case <-timer.C:
-			return false
+			return
 		case <-p.group.done:
-			return true
+			return
 		case <-ctx.Done():
-			return true
+			return
 		case <-ticker.C:
 			p.usage.sample()
 			p.balance(time.Since(p.begin))
@@ -62,24 +62,23 @@ func (p *pressure) balance(elapsed time.Duration) {
 	p.paused = ahead
 }
 
-// stop ends what is left and says how the task ended. Running up to the target is success, unless a
-// stressor gave up on the way (no memory, say); ending before is not. The end is not left to stress-ng:
-// while it starts up or fills memory it does not listen, and nothing is lost with it.
-func (p *pressure) stop(ctx context.Context, early bool) worker.Result {
-	elapsed := time.Since(p.begin)
-	if early && ctx.Err() == nil {
-		<-p.group.done
-		exitCode, err := p.group.failure()
-		return failed(exitCode, fmt.Errorf("stress-ng ended after %v of %v: %w", elapsed.Round(time.Millisecond), p.target, err))
-	}
+// stop ends what is left and says how the task ended. Running up to the target is success; an end
+// before, even of one stressor (for want of memory, say), is a failure. The end is not left to
+// stress-ng: while it starts up or fills memory it does not listen, and nothing is lost with it.
+func (p *pressure) stop(ctx context.Context) worker.Result {
+	after := fmt.Sprintf("after %v of %v", time.Since(p.begin).Round(time.Millisecond), p.target)
+	ended := p.group.ended()
 	p.usage.sample()
 	p.group.signal(syscall.SIGKILL)
 	<-p.group.done
 	switch {
 	case ctx.Err() != nil:
 		return interrupted(ctx)
+	case ended:
+		exitCode, err := p.group.failure()
+		return failed(exitCode, fmt.Errorf("stress-ng ended %s: %w", after, err))
 	case p.usage.lost:
-		return failed(noExitCode, fmt.Errorf("a stressor ended before %v: %s", p.target, p.group.output.String()))
+		return failed(noExitCode, fmt.Errorf("a stressor ended %s: %s", after, p.group.output.String()))
 	}
 	return worker.Result{Outcome: cluster.Finished}
 }

@@ -50,7 +50,8 @@ func (StressNG) Run(ctx context.Context, s worker.Start) worker.Result {
 	}
 	p := &pressure{group: g, usage: newUsage(g.pid), begin: begin, target: target,
 		cores: float64(s.Shape.Demand[cluster.Cores]) / 1000}
-	result := p.stop(ctx, p.hold(ctx))
+	p.hold(ctx)
+	result := p.stop(ctx)
 	result.CPU = g.cpu
 	result.PeakMemory = (p.usage.peak + 1<<20 - 1) >> 20
 	return result

@@ -90,25 +90,20 @@ func TestExitStatus(t *testing.T) {
 	}
 }
 
-// stress-ng goes on when one of its stressors is gone (for want of memory, say); the task failed.
+// stress-ng goes on when one of its stressors is gone (for want of memory, say); the task does not.
 func TestALostStressorFailsTheTask(t *testing.T) {
 	needStressNG(t)
-	killed := make(chan bool)
-	go func() {
-		defer close(killed)
-		eventually(t, "a CPU worker runs", func() bool {
-			for _, pid := range descendants() {
-				if cpu, err := cpuTime(pid); processName(pid) == workerName && err == nil && cpu > 300*time.Millisecond {
-					syscall.Kill(pid, syscall.SIGKILL)
-					return true
-				}
+	results := make(chan worker.Result)
+	go func() { results <- StressNG{}.Run(t.Context(), start(1, 20, 600_000)) }()
+	eventually(t, "a CPU worker is killed", func() bool {
+		for _, pid := range descendants() {
+			if cpu, err := cpuTime(pid); err == nil && cpu > 300*time.Millisecond && processName(pid) == workerName {
+				return syscall.Kill(pid, syscall.SIGKILL) == nil
 			}
-			return false
-		})
-	}()
-	r := StressNG{}.Run(t.Context(), start(1, 20, 3000))
-	<-killed
-	if r.Outcome != cluster.Failed || !strings.Contains(r.Reason, "stress") {
+		}
+		return false
+	})
+	if r := <-results; r.Outcome != cluster.Failed || !strings.Contains(r.Reason, "stressor ended") {
 		t.Errorf("%+v", r)
 	}
 }

@@ -20,7 +20,7 @@ type usage struct {
 	cpu       map[int]time.Duration // of every process ever seen, when it was seen last
 	peak      int64                 // bytes: the most that all of them held at one time
 	workers   []int                 // the processes that use the CPU
-	stressors []int                 // direct children that do stress-ng's work
+	stressors []int                 // direct children that were seen to do stress-ng's work
 	lost      bool                  // a stressor is gone
 }
 
@@ -35,30 +35,34 @@ func newUsage(root int) *usage { return &usage{root: root, cpu: map[int]time.Dur
 // sample looks at every process once.
 func (u *usage) sample() {
 	u.workers = u.workers[:0]
-	before := slices.Clone(u.stressors)
-	u.stressors = u.stressors[:0]
-	u.peak = max(u.peak, u.visit(u.root, 0))
-	for _, pid := range before {
-		u.lost = u.lost || !slices.Contains(u.stressors, pid)
+	u.peak = max(u.peak, u.visit(u.root))
+	direct, err := children(u.root)
+	if err != nil {
+		return
+	}
+	for _, pid := range u.stressors {
+		u.lost = u.lost || !slices.Contains(direct, pid)
+	}
+	for _, pid := range direct {
+		if !slices.Contains(u.stressors, pid) && strings.HasPrefix(processName(pid), stressorName) {
+			u.stressors = append(u.stressors, pid)
+		}
 	}
 }
 
 // visit samples a process and its children and returns the memory that they hold. One that ends
 // meanwhile keeps its last figures.
-func (u *usage) visit(pid, depth int) (memory int64) {
+func (u *usage) visit(pid int) (memory int64) {
 	if cpu, err := cpuTime(pid); err == nil {
 		u.cpu[pid] = max(u.cpu[pid], cpu)
 	}
-	name := processName(pid)
-	if depth > 0 && name == workerName {
+	if processName(pid) == workerName {
 		u.workers = append(u.workers, pid)
 	}
-	if depth == 1 && strings.HasPrefix(name, stressorName) {
-		u.stressors = append(u.stressors, pid)
-	}
 	memory = anonymous(pid)
-	for _, child := range children(pid) {
-		memory += u.visit(child, depth+1)
+	below, _ := children(pid) // none, if it has just ended
+	for _, child := range below {
+		memory += u.visit(child)
 	}
 	return memory
 }
@@ -105,15 +109,15 @@ func processName(pid int) string {
 }
 
 // children lists the children of a process that has one thread, as stress-ng's have.
-func children(pid int) (pids []int) {
+func children(pid int) (pids []int, err error) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
 	if err != nil {
-		return nil
+		return nil, err
 	}
 	for _, field := range bytes.Fields(text) {
 		pids = append(pids, int(number(field)))
 	}
-	return pids
+	return pids, nil
 }
 
 // number parses what the kernel wrote.
