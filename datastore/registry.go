@@ -139,7 +139,9 @@ func (s *Store) UnregisterScheduler(name string, incarnation int64) {
 	}
 }
 
-func (s *Store) checkScheduler(name string, incarnation int64) error {
+// CheckScheduler fails with cluster.UnknownScheduler when this process is not registered, and with
+// cluster.Stale when a newer process has its name.
+func (s *Store) CheckScheduler(name string, incarnation int64) error {
 	c := s.counts[name]
 	switch {
 	case c == nil || c.replica == nil || c.incarnation < incarnation:

@@ -61,7 +61,7 @@ func (s *Store) Decisions() int64 { return s.decisions }
 // overtaken deltas change nothing. It fails with cluster.UnknownScheduler when the sender is not
 // registered and cluster.Stale when a newer process has its name.
 func (s *Store) Flush(d *cluster.Delta) (Step, error) {
-	if err := s.checkScheduler(d.Scheduler, d.Incarnation); err != nil {
+	if err := s.CheckScheduler(d.Scheduler, d.Incarnation); err != nil {
 		return Step{}, err
 	}
 	for i := range d.Placed {

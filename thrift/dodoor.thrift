@@ -349,6 +349,8 @@ service DataService {
   // Returns a whole snapshot for the newcomer.
   Snapshot registerScheduler(1: SchedulerRef scheduler) throws (1: ServiceError e),
   void unregisterScheduler(1: string name, 2: i64 incarnation) throws (1: ServiceError e),
+  // Succeeds while this process is the one registered under its name.
+  void checkScheduler(1: string name, 2: i64 incarnation) throws (1: ServiceError e),
   FlushReply flush(1: Delta delta) throws (1: ServiceError e),
   void report(1: Report report) throws (1: ServiceError e),
   ClusterStatus status() throws (1: ServiceError e),

@@ -48,6 +48,13 @@ func (d *Daemon) UnregisterScheduler(_ context.Context, name string, incarnation
 	return nil
 }
 
+// CheckScheduler tells a scheduler whether it is still the one registered under its name.
+func (d *Daemon) CheckScheduler(_ context.Context, name string, incarnation int64) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.store.CheckScheduler(name, incarnation)
+}
+
 // Flush merges a scheduler's delta; a full batch starts a push.
 func (d *Daemon) Flush(_ context.Context, delta cluster.Delta) (int64, error) {
 	d.mu.Lock()

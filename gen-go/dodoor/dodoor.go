@@ -18492,6 +18492,10 @@ type DataService interface {
 	//  - Incarnation
 	UnregisterScheduler(ctx context.Context, name string, incarnation int64) (_err error)
 	// Parameters:
+	//  - Name
+	//  - Incarnation
+	CheckScheduler(ctx context.Context, name string, incarnation int64) (_err error)
+	// Parameters:
 	//  - Delta
 	Flush(ctx context.Context, delta *Delta) (_r *FlushReply, _err error)
 	// Parameters:
@@ -18625,24 +18629,46 @@ func (p *DataServiceClient) UnregisterScheduler(ctx context.Context, name string
 }
 
 // Parameters:
-//   - Delta
-func (p *DataServiceClient) Flush(ctx context.Context, delta *Delta) (_r *FlushReply, _err error) {
-	var _args163 DataServiceFlushArgs
-	_args163.Delta = delta
-	var _result165 DataServiceFlushResult
+//   - Name
+//   - Incarnation
+func (p *DataServiceClient) CheckScheduler(ctx context.Context, name string, incarnation int64) (_err error) {
+	var _args163 DataServiceCheckSchedulerArgs
+	_args163.Name = name
+	_args163.Incarnation = incarnation
+	var _result165 DataServiceCheckSchedulerResult
 	var _meta164 thrift.ResponseMeta
-	_meta164, _err = p.Client_().Call(ctx, "flush", &_args163, &_result165)
+	_meta164, _err = p.Client_().Call(ctx, "checkScheduler", &_args163, &_result165)
 	p.SetLastResponseMeta_(_meta164)
 	if _err != nil {
 		return
 	}
 	switch {
 	case _result165.E != nil:
-		return _r, _result165.E
+		return _result165.E
 	}
 
-	if _ret166 := _result165.GetSuccess(); _ret166 != nil {
-		return _ret166, nil
+	return nil
+}
+
+// Parameters:
+//   - Delta
+func (p *DataServiceClient) Flush(ctx context.Context, delta *Delta) (_r *FlushReply, _err error) {
+	var _args166 DataServiceFlushArgs
+	_args166.Delta = delta
+	var _result168 DataServiceFlushResult
+	var _meta167 thrift.ResponseMeta
+	_meta167, _err = p.Client_().Call(ctx, "flush", &_args166, &_result168)
+	p.SetLastResponseMeta_(_meta167)
+	if _err != nil {
+		return
+	}
+	switch {
+	case _result168.E != nil:
+		return _r, _result168.E
+	}
+
+	if _ret169 := _result168.GetSuccess(); _ret169 != nil {
+		return _ret169, nil
 	}
 	return nil, thrift.NewTApplicationException(thrift.MISSING_RESULT, "flush failed: unknown result")
 }
@@ -18650,75 +18676,75 @@ func (p *DataServiceClient) Flush(ctx context.Context, delta *Delta) (_r *FlushR
 // Parameters:
 //   - Report
 func (p *DataServiceClient) Report(ctx context.Context, report *Report) (_err error) {
-	var _args167 DataServiceReportArgs
-	_args167.Report = report
-	var _result169 DataServiceReportResult
-	var _meta168 thrift.ResponseMeta
-	_meta168, _err = p.Client_().Call(ctx, "report", &_args167, &_result169)
-	p.SetLastResponseMeta_(_meta168)
-	if _err != nil {
-		return
-	}
-	switch {
-	case _result169.E != nil:
-		return _result169.E
-	}
-
-	return nil
-}
-
-func (p *DataServiceClient) Status(ctx context.Context) (_r *ClusterStatus, _err error) {
-	var _args170 DataServiceStatusArgs
-	var _result172 DataServiceStatusResult
+	var _args170 DataServiceReportArgs
+	_args170.Report = report
+	var _result172 DataServiceReportResult
 	var _meta171 thrift.ResponseMeta
-	_meta171, _err = p.Client_().Call(ctx, "status", &_args170, &_result172)
+	_meta171, _err = p.Client_().Call(ctx, "report", &_args170, &_result172)
 	p.SetLastResponseMeta_(_meta171)
 	if _err != nil {
 		return
 	}
 	switch {
 	case _result172.E != nil:
-		return _r, _result172.E
-	}
-
-	if _ret173 := _result172.GetSuccess(); _ret173 != nil {
-		return _ret173, nil
-	}
-	return nil, thrift.NewTApplicationException(thrift.MISSING_RESULT, "status failed: unknown result")
-}
-
-func (p *DataServiceClient) Settle(ctx context.Context) (_err error) {
-	var _args174 DataServiceSettleArgs
-	var _result176 DataServiceSettleResult
-	var _meta175 thrift.ResponseMeta
-	_meta175, _err = p.Client_().Call(ctx, "settle", &_args174, &_result176)
-	p.SetLastResponseMeta_(_meta175)
-	if _err != nil {
-		return
-	}
-	switch {
-	case _result176.E != nil:
-		return _result176.E
+		return _result172.E
 	}
 
 	return nil
 }
 
-func (p *DataServiceClient) Counters(ctx context.Context) (_r map[string]int64, _err error) {
-	var _args177 DataServiceCountersArgs
-	var _result179 DataServiceCountersResult
+func (p *DataServiceClient) Status(ctx context.Context) (_r *ClusterStatus, _err error) {
+	var _args173 DataServiceStatusArgs
+	var _result175 DataServiceStatusResult
+	var _meta174 thrift.ResponseMeta
+	_meta174, _err = p.Client_().Call(ctx, "status", &_args173, &_result175)
+	p.SetLastResponseMeta_(_meta174)
+	if _err != nil {
+		return
+	}
+	switch {
+	case _result175.E != nil:
+		return _r, _result175.E
+	}
+
+	if _ret176 := _result175.GetSuccess(); _ret176 != nil {
+		return _ret176, nil
+	}
+	return nil, thrift.NewTApplicationException(thrift.MISSING_RESULT, "status failed: unknown result")
+}
+
+func (p *DataServiceClient) Settle(ctx context.Context) (_err error) {
+	var _args177 DataServiceSettleArgs
+	var _result179 DataServiceSettleResult
 	var _meta178 thrift.ResponseMeta
-	_meta178, _err = p.Client_().Call(ctx, "counters", &_args177, &_result179)
+	_meta178, _err = p.Client_().Call(ctx, "settle", &_args177, &_result179)
 	p.SetLastResponseMeta_(_meta178)
 	if _err != nil {
 		return
 	}
 	switch {
 	case _result179.E != nil:
-		return _r, _result179.E
+		return _result179.E
 	}
 
-	return _result179.GetSuccess(), nil
+	return nil
+}
+
+func (p *DataServiceClient) Counters(ctx context.Context) (_r map[string]int64, _err error) {
+	var _args180 DataServiceCountersArgs
+	var _result182 DataServiceCountersResult
+	var _meta181 thrift.ResponseMeta
+	_meta181, _err = p.Client_().Call(ctx, "counters", &_args180, &_result182)
+	p.SetLastResponseMeta_(_meta181)
+	if _err != nil {
+		return
+	}
+	switch {
+	case _result182.E != nil:
+		return _r, _result182.E
+	}
+
+	return _result182.GetSuccess(), nil
 }
 
 type DataServiceProcessor struct {
@@ -18741,17 +18767,18 @@ func (p *DataServiceProcessor) ProcessorMap() map[string]thrift.TProcessorFuncti
 
 func NewDataServiceProcessor(handler DataService) *DataServiceProcessor {
 
-	self180 := &DataServiceProcessor{handler: handler, processorMap: make(map[string]thrift.TProcessorFunction)}
-	self180.processorMap["registerNode"] = &dataServiceProcessorRegisterNode{handler: handler}
-	self180.processorMap["unregisterNode"] = &dataServiceProcessorUnregisterNode{handler: handler}
-	self180.processorMap["registerScheduler"] = &dataServiceProcessorRegisterScheduler{handler: handler}
-	self180.processorMap["unregisterScheduler"] = &dataServiceProcessorUnregisterScheduler{handler: handler}
-	self180.processorMap["flush"] = &dataServiceProcessorFlush{handler: handler}
-	self180.processorMap["report"] = &dataServiceProcessorReport{handler: handler}
-	self180.processorMap["status"] = &dataServiceProcessorStatus{handler: handler}
-	self180.processorMap["settle"] = &dataServiceProcessorSettle{handler: handler}
-	self180.processorMap["counters"] = &dataServiceProcessorCounters{handler: handler}
-	return self180
+	self183 := &DataServiceProcessor{handler: handler, processorMap: make(map[string]thrift.TProcessorFunction)}
+	self183.processorMap["registerNode"] = &dataServiceProcessorRegisterNode{handler: handler}
+	self183.processorMap["unregisterNode"] = &dataServiceProcessorUnregisterNode{handler: handler}
+	self183.processorMap["registerScheduler"] = &dataServiceProcessorRegisterScheduler{handler: handler}
+	self183.processorMap["unregisterScheduler"] = &dataServiceProcessorUnregisterScheduler{handler: handler}
+	self183.processorMap["checkScheduler"] = &dataServiceProcessorCheckScheduler{handler: handler}
+	self183.processorMap["flush"] = &dataServiceProcessorFlush{handler: handler}
+	self183.processorMap["report"] = &dataServiceProcessorReport{handler: handler}
+	self183.processorMap["status"] = &dataServiceProcessorStatus{handler: handler}
+	self183.processorMap["settle"] = &dataServiceProcessorSettle{handler: handler}
+	self183.processorMap["counters"] = &dataServiceProcessorCounters{handler: handler}
+	return self183
 }
 
 func (p *DataServiceProcessor) Process(ctx context.Context, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
@@ -18764,12 +18791,12 @@ func (p *DataServiceProcessor) Process(ctx context.Context, iprot, oprot thrift.
 	}
 	iprot.Skip(ctx, thrift.STRUCT)
 	iprot.ReadMessageEnd(ctx)
-	x181 := thrift.NewTApplicationException(thrift.UNKNOWN_METHOD, "Unknown function "+name)
+	x184 := thrift.NewTApplicationException(thrift.UNKNOWN_METHOD, "Unknown function "+name)
 	oprot.WriteMessageBegin(ctx, name, thrift.EXCEPTION, seqId)
-	x181.Write(ctx, oprot)
+	x184.Write(ctx, oprot)
 	oprot.WriteMessageEnd(ctx)
 	oprot.Flush(ctx)
-	return false, x181
+	return false, x184
 
 }
 
@@ -18778,7 +18805,7 @@ type dataServiceProcessorRegisterNode struct {
 }
 
 func (p *dataServiceProcessorRegisterNode) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err182 error
+	var _write_err185 error
 	args := DataServiceRegisterNodeArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -18828,21 +18855,21 @@ func (p *dataServiceProcessorRegisterNode) Process(ctx context.Context, seqId in
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc183 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing registerNode: "+err2.Error())
+			_exc186 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing registerNode: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "registerNode", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err182 = thrift.WrapTException(err2)
+				_write_err185 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc183.Write(ctx, oprot); _write_err182 == nil && err2 != nil {
-				_write_err182 = thrift.WrapTException(err2)
+			if err2 := _exc186.Write(ctx, oprot); _write_err185 == nil && err2 != nil {
+				_write_err185 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err182 == nil && err2 != nil {
-				_write_err182 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err185 == nil && err2 != nil {
+				_write_err185 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err182 == nil && err2 != nil {
-				_write_err182 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err185 == nil && err2 != nil {
+				_write_err185 = thrift.WrapTException(err2)
 			}
-			if _write_err182 != nil {
-				return false, thrift.WrapTException(_write_err182)
+			if _write_err185 != nil {
+				return false, thrift.WrapTException(_write_err185)
 			}
 			return true, err
 		}
@@ -18851,19 +18878,19 @@ func (p *dataServiceProcessorRegisterNode) Process(ctx context.Context, seqId in
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "registerNode", thrift.REPLY, seqId); err2 != nil {
-		_write_err182 = thrift.WrapTException(err2)
+		_write_err185 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err182 == nil && err2 != nil {
-		_write_err182 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err185 == nil && err2 != nil {
+		_write_err185 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err182 == nil && err2 != nil {
-		_write_err182 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err185 == nil && err2 != nil {
+		_write_err185 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err182 == nil && err2 != nil {
-		_write_err182 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err185 == nil && err2 != nil {
+		_write_err185 = thrift.WrapTException(err2)
 	}
-	if _write_err182 != nil {
-		return false, thrift.WrapTException(_write_err182)
+	if _write_err185 != nil {
+		return false, thrift.WrapTException(_write_err185)
 	}
 	return true, err
 }
@@ -18873,7 +18900,7 @@ type dataServiceProcessorUnregisterNode struct {
 }
 
 func (p *dataServiceProcessorUnregisterNode) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err184 error
+	var _write_err187 error
 	args := DataServiceUnregisterNodeArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -18923,40 +18950,40 @@ func (p *dataServiceProcessorUnregisterNode) Process(ctx context.Context, seqId 
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc185 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing unregisterNode: "+err2.Error())
+			_exc188 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing unregisterNode: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "unregisterNode", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err184 = thrift.WrapTException(err2)
+				_write_err187 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc185.Write(ctx, oprot); _write_err184 == nil && err2 != nil {
-				_write_err184 = thrift.WrapTException(err2)
+			if err2 := _exc188.Write(ctx, oprot); _write_err187 == nil && err2 != nil {
+				_write_err187 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err184 == nil && err2 != nil {
-				_write_err184 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err187 == nil && err2 != nil {
+				_write_err187 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err184 == nil && err2 != nil {
-				_write_err184 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err187 == nil && err2 != nil {
+				_write_err187 = thrift.WrapTException(err2)
 			}
-			if _write_err184 != nil {
-				return false, thrift.WrapTException(_write_err184)
+			if _write_err187 != nil {
+				return false, thrift.WrapTException(_write_err187)
 			}
 			return true, err
 		}
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "unregisterNode", thrift.REPLY, seqId); err2 != nil {
-		_write_err184 = thrift.WrapTException(err2)
+		_write_err187 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err184 == nil && err2 != nil {
-		_write_err184 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err187 == nil && err2 != nil {
+		_write_err187 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err184 == nil && err2 != nil {
-		_write_err184 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err187 == nil && err2 != nil {
+		_write_err187 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err184 == nil && err2 != nil {
-		_write_err184 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err187 == nil && err2 != nil {
+		_write_err187 = thrift.WrapTException(err2)
 	}
-	if _write_err184 != nil {
-		return false, thrift.WrapTException(_write_err184)
+	if _write_err187 != nil {
+		return false, thrift.WrapTException(_write_err187)
 	}
 	return true, err
 }
@@ -18966,7 +18993,7 @@ type dataServiceProcessorRegisterScheduler struct {
 }
 
 func (p *dataServiceProcessorRegisterScheduler) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err186 error
+	var _write_err189 error
 	args := DataServiceRegisterSchedulerArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -19016,21 +19043,21 @@ func (p *dataServiceProcessorRegisterScheduler) Process(ctx context.Context, seq
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc187 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing registerScheduler: "+err2.Error())
+			_exc190 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing registerScheduler: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "registerScheduler", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err186 = thrift.WrapTException(err2)
+				_write_err189 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc187.Write(ctx, oprot); _write_err186 == nil && err2 != nil {
-				_write_err186 = thrift.WrapTException(err2)
+			if err2 := _exc190.Write(ctx, oprot); _write_err189 == nil && err2 != nil {
+				_write_err189 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err186 == nil && err2 != nil {
-				_write_err186 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err189 == nil && err2 != nil {
+				_write_err189 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err186 == nil && err2 != nil {
-				_write_err186 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err189 == nil && err2 != nil {
+				_write_err189 = thrift.WrapTException(err2)
 			}
-			if _write_err186 != nil {
-				return false, thrift.WrapTException(_write_err186)
+			if _write_err189 != nil {
+				return false, thrift.WrapTException(_write_err189)
 			}
 			return true, err
 		}
@@ -19039,19 +19066,19 @@ func (p *dataServiceProcessorRegisterScheduler) Process(ctx context.Context, seq
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "registerScheduler", thrift.REPLY, seqId); err2 != nil {
-		_write_err186 = thrift.WrapTException(err2)
+		_write_err189 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err186 == nil && err2 != nil {
-		_write_err186 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err189 == nil && err2 != nil {
+		_write_err189 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err186 == nil && err2 != nil {
-		_write_err186 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err189 == nil && err2 != nil {
+		_write_err189 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err186 == nil && err2 != nil {
-		_write_err186 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err189 == nil && err2 != nil {
+		_write_err189 = thrift.WrapTException(err2)
 	}
-	if _write_err186 != nil {
-		return false, thrift.WrapTException(_write_err186)
+	if _write_err189 != nil {
+		return false, thrift.WrapTException(_write_err189)
 	}
 	return true, err
 }
@@ -19061,7 +19088,7 @@ type dataServiceProcessorUnregisterScheduler struct {
 }
 
 func (p *dataServiceProcessorUnregisterScheduler) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err188 error
+	var _write_err191 error
 	args := DataServiceUnregisterSchedulerArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -19111,40 +19138,133 @@ func (p *dataServiceProcessorUnregisterScheduler) Process(ctx context.Context, s
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc189 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing unregisterScheduler: "+err2.Error())
+			_exc192 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing unregisterScheduler: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "unregisterScheduler", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err188 = thrift.WrapTException(err2)
+				_write_err191 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc189.Write(ctx, oprot); _write_err188 == nil && err2 != nil {
-				_write_err188 = thrift.WrapTException(err2)
+			if err2 := _exc192.Write(ctx, oprot); _write_err191 == nil && err2 != nil {
+				_write_err191 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err188 == nil && err2 != nil {
-				_write_err188 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err191 == nil && err2 != nil {
+				_write_err191 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err188 == nil && err2 != nil {
-				_write_err188 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err191 == nil && err2 != nil {
+				_write_err191 = thrift.WrapTException(err2)
 			}
-			if _write_err188 != nil {
-				return false, thrift.WrapTException(_write_err188)
+			if _write_err191 != nil {
+				return false, thrift.WrapTException(_write_err191)
 			}
 			return true, err
 		}
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "unregisterScheduler", thrift.REPLY, seqId); err2 != nil {
-		_write_err188 = thrift.WrapTException(err2)
+		_write_err191 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err188 == nil && err2 != nil {
-		_write_err188 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err191 == nil && err2 != nil {
+		_write_err191 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err188 == nil && err2 != nil {
-		_write_err188 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err191 == nil && err2 != nil {
+		_write_err191 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err188 == nil && err2 != nil {
-		_write_err188 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err191 == nil && err2 != nil {
+		_write_err191 = thrift.WrapTException(err2)
 	}
-	if _write_err188 != nil {
-		return false, thrift.WrapTException(_write_err188)
+	if _write_err191 != nil {
+		return false, thrift.WrapTException(_write_err191)
+	}
+	return true, err
+}
+
+type dataServiceProcessorCheckScheduler struct {
+	handler DataService
+}
+
+func (p *dataServiceProcessorCheckScheduler) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
+	var _write_err193 error
+	args := DataServiceCheckSchedulerArgs{}
+	if err2 := args.Read(ctx, iprot); err2 != nil {
+		iprot.ReadMessageEnd(ctx)
+		x := thrift.NewTApplicationException(thrift.PROTOCOL_ERROR, err2.Error())
+		oprot.WriteMessageBegin(ctx, "checkScheduler", thrift.EXCEPTION, seqId)
+		x.Write(ctx, oprot)
+		oprot.WriteMessageEnd(ctx)
+		oprot.Flush(ctx)
+		return false, thrift.WrapTException(err2)
+	}
+	iprot.ReadMessageEnd(ctx)
+
+	tickerCancel := func() {}
+	// Start a goroutine to do server side connectivity check.
+	if thrift.ServerConnectivityCheckInterval > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithCancel(ctx)
+		defer cancel()
+		var tickerCtx context.Context
+		tickerCtx, tickerCancel = context.WithCancel(context.Background())
+		defer tickerCancel()
+		go func(ctx context.Context, cancel context.CancelFunc) {
+			ticker := time.NewTicker(thrift.ServerConnectivityCheckInterval)
+			defer ticker.Stop()
+			for {
+				select {
+				case <-ctx.Done():
+					return
+				case <-ticker.C:
+					if !iprot.Transport().IsOpen() {
+						cancel()
+						return
+					}
+				}
+			}
+		}(tickerCtx, cancel)
+	}
+
+	result := DataServiceCheckSchedulerResult{}
+	if err2 := p.handler.CheckScheduler(ctx, args.Name, args.Incarnation); err2 != nil {
+		tickerCancel()
+		err = thrift.WrapTException(err2)
+		switch v := err2.(type) {
+		case *ServiceError:
+			result.E = v
+		default:
+			if errors.Is(err2, thrift.ErrAbandonRequest) {
+				return false, thrift.WrapTException(err2)
+			}
+			_exc194 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing checkScheduler: "+err2.Error())
+			if err2 := oprot.WriteMessageBegin(ctx, "checkScheduler", thrift.EXCEPTION, seqId); err2 != nil {
+				_write_err193 = thrift.WrapTException(err2)
+			}
+			if err2 := _exc194.Write(ctx, oprot); _write_err193 == nil && err2 != nil {
+				_write_err193 = thrift.WrapTException(err2)
+			}
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err193 == nil && err2 != nil {
+				_write_err193 = thrift.WrapTException(err2)
+			}
+			if err2 := oprot.Flush(ctx); _write_err193 == nil && err2 != nil {
+				_write_err193 = thrift.WrapTException(err2)
+			}
+			if _write_err193 != nil {
+				return false, thrift.WrapTException(_write_err193)
+			}
+			return true, err
+		}
+	}
+	tickerCancel()
+	if err2 := oprot.WriteMessageBegin(ctx, "checkScheduler", thrift.REPLY, seqId); err2 != nil {
+		_write_err193 = thrift.WrapTException(err2)
+	}
+	if err2 := result.Write(ctx, oprot); _write_err193 == nil && err2 != nil {
+		_write_err193 = thrift.WrapTException(err2)
+	}
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err193 == nil && err2 != nil {
+		_write_err193 = thrift.WrapTException(err2)
+	}
+	if err2 := oprot.Flush(ctx); _write_err193 == nil && err2 != nil {
+		_write_err193 = thrift.WrapTException(err2)
+	}
+	if _write_err193 != nil {
+		return false, thrift.WrapTException(_write_err193)
 	}
 	return true, err
 }
@@ -19154,7 +19274,7 @@ type dataServiceProcessorFlush struct {
 }
 
 func (p *dataServiceProcessorFlush) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err190 error
+	var _write_err195 error
 	args := DataServiceFlushArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -19204,21 +19324,21 @@ func (p *dataServiceProcessorFlush) Process(ctx context.Context, seqId int32, ip
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc191 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing flush: "+err2.Error())
+			_exc196 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing flush: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "flush", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err190 = thrift.WrapTException(err2)
+				_write_err195 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc191.Write(ctx, oprot); _write_err190 == nil && err2 != nil {
-				_write_err190 = thrift.WrapTException(err2)
+			if err2 := _exc196.Write(ctx, oprot); _write_err195 == nil && err2 != nil {
+				_write_err195 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err190 == nil && err2 != nil {
-				_write_err190 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err195 == nil && err2 != nil {
+				_write_err195 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err190 == nil && err2 != nil {
-				_write_err190 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err195 == nil && err2 != nil {
+				_write_err195 = thrift.WrapTException(err2)
 			}
-			if _write_err190 != nil {
-				return false, thrift.WrapTException(_write_err190)
+			if _write_err195 != nil {
+				return false, thrift.WrapTException(_write_err195)
 			}
 			return true, err
 		}
@@ -19227,19 +19347,19 @@ func (p *dataServiceProcessorFlush) Process(ctx context.Context, seqId int32, ip
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "flush", thrift.REPLY, seqId); err2 != nil {
-		_write_err190 = thrift.WrapTException(err2)
+		_write_err195 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err190 == nil && err2 != nil {
-		_write_err190 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err195 == nil && err2 != nil {
+		_write_err195 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err190 == nil && err2 != nil {
-		_write_err190 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err195 == nil && err2 != nil {
+		_write_err195 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err190 == nil && err2 != nil {
-		_write_err190 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err195 == nil && err2 != nil {
+		_write_err195 = thrift.WrapTException(err2)
 	}
-	if _write_err190 != nil {
-		return false, thrift.WrapTException(_write_err190)
+	if _write_err195 != nil {
+		return false, thrift.WrapTException(_write_err195)
 	}
 	return true, err
 }
@@ -19249,7 +19369,7 @@ type dataServiceProcessorReport struct {
 }
 
 func (p *dataServiceProcessorReport) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err192 error
+	var _write_err197 error
 	args := DataServiceReportArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -19299,40 +19419,40 @@ func (p *dataServiceProcessorReport) Process(ctx context.Context, seqId int32, i
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc193 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing report: "+err2.Error())
+			_exc198 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing report: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "report", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err192 = thrift.WrapTException(err2)
+				_write_err197 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc193.Write(ctx, oprot); _write_err192 == nil && err2 != nil {
-				_write_err192 = thrift.WrapTException(err2)
+			if err2 := _exc198.Write(ctx, oprot); _write_err197 == nil && err2 != nil {
+				_write_err197 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err192 == nil && err2 != nil {
-				_write_err192 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err197 == nil && err2 != nil {
+				_write_err197 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err192 == nil && err2 != nil {
-				_write_err192 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err197 == nil && err2 != nil {
+				_write_err197 = thrift.WrapTException(err2)
 			}
-			if _write_err192 != nil {
-				return false, thrift.WrapTException(_write_err192)
+			if _write_err197 != nil {
+				return false, thrift.WrapTException(_write_err197)
 			}
 			return true, err
 		}
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "report", thrift.REPLY, seqId); err2 != nil {
-		_write_err192 = thrift.WrapTException(err2)
+		_write_err197 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err192 == nil && err2 != nil {
-		_write_err192 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err197 == nil && err2 != nil {
+		_write_err197 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err192 == nil && err2 != nil {
-		_write_err192 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err197 == nil && err2 != nil {
+		_write_err197 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err192 == nil && err2 != nil {
-		_write_err192 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err197 == nil && err2 != nil {
+		_write_err197 = thrift.WrapTException(err2)
 	}
-	if _write_err192 != nil {
-		return false, thrift.WrapTException(_write_err192)
+	if _write_err197 != nil {
+		return false, thrift.WrapTException(_write_err197)
 	}
 	return true, err
 }
@@ -19342,7 +19462,7 @@ type dataServiceProcessorStatus struct {
 }
 
 func (p *dataServiceProcessorStatus) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err194 error
+	var _write_err199 error
 	args := DataServiceStatusArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -19392,21 +19512,21 @@ func (p *dataServiceProcessorStatus) Process(ctx context.Context, seqId int32, i
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc195 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing status: "+err2.Error())
+			_exc200 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing status: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "status", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err194 = thrift.WrapTException(err2)
+				_write_err199 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc195.Write(ctx, oprot); _write_err194 == nil && err2 != nil {
-				_write_err194 = thrift.WrapTException(err2)
+			if err2 := _exc200.Write(ctx, oprot); _write_err199 == nil && err2 != nil {
+				_write_err199 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err194 == nil && err2 != nil {
-				_write_err194 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err199 == nil && err2 != nil {
+				_write_err199 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err194 == nil && err2 != nil {
-				_write_err194 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err199 == nil && err2 != nil {
+				_write_err199 = thrift.WrapTException(err2)
 			}
-			if _write_err194 != nil {
-				return false, thrift.WrapTException(_write_err194)
+			if _write_err199 != nil {
+				return false, thrift.WrapTException(_write_err199)
 			}
 			return true, err
 		}
@@ -19415,19 +19535,19 @@ func (p *dataServiceProcessorStatus) Process(ctx context.Context, seqId int32, i
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "status", thrift.REPLY, seqId); err2 != nil {
-		_write_err194 = thrift.WrapTException(err2)
+		_write_err199 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err194 == nil && err2 != nil {
-		_write_err194 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err199 == nil && err2 != nil {
+		_write_err199 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err194 == nil && err2 != nil {
-		_write_err194 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err199 == nil && err2 != nil {
+		_write_err199 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err194 == nil && err2 != nil {
-		_write_err194 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err199 == nil && err2 != nil {
+		_write_err199 = thrift.WrapTException(err2)
 	}
-	if _write_err194 != nil {
-		return false, thrift.WrapTException(_write_err194)
+	if _write_err199 != nil {
+		return false, thrift.WrapTException(_write_err199)
 	}
 	return true, err
 }
@@ -19437,7 +19557,7 @@ type dataServiceProcessorSettle struct {
 }
 
 func (p *dataServiceProcessorSettle) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err196 error
+	var _write_err201 error
 	args := DataServiceSettleArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -19487,40 +19607,40 @@ func (p *dataServiceProcessorSettle) Process(ctx context.Context, seqId int32, i
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc197 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing settle: "+err2.Error())
+			_exc202 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing settle: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "settle", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err196 = thrift.WrapTException(err2)
+				_write_err201 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc197.Write(ctx, oprot); _write_err196 == nil && err2 != nil {
-				_write_err196 = thrift.WrapTException(err2)
+			if err2 := _exc202.Write(ctx, oprot); _write_err201 == nil && err2 != nil {
+				_write_err201 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err196 == nil && err2 != nil {
-				_write_err196 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err201 == nil && err2 != nil {
+				_write_err201 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err196 == nil && err2 != nil {
-				_write_err196 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err201 == nil && err2 != nil {
+				_write_err201 = thrift.WrapTException(err2)
 			}
-			if _write_err196 != nil {
-				return false, thrift.WrapTException(_write_err196)
+			if _write_err201 != nil {
+				return false, thrift.WrapTException(_write_err201)
 			}
 			return true, err
 		}
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "settle", thrift.REPLY, seqId); err2 != nil {
-		_write_err196 = thrift.WrapTException(err2)
+		_write_err201 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err196 == nil && err2 != nil {
-		_write_err196 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err201 == nil && err2 != nil {
+		_write_err201 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err196 == nil && err2 != nil {
-		_write_err196 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err201 == nil && err2 != nil {
+		_write_err201 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err196 == nil && err2 != nil {
-		_write_err196 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err201 == nil && err2 != nil {
+		_write_err201 = thrift.WrapTException(err2)
 	}
-	if _write_err196 != nil {
-		return false, thrift.WrapTException(_write_err196)
+	if _write_err201 != nil {
+		return false, thrift.WrapTException(_write_err201)
 	}
 	return true, err
 }
@@ -19530,7 +19650,7 @@ type dataServiceProcessorCounters struct {
 }
 
 func (p *dataServiceProcessorCounters) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err198 error
+	var _write_err203 error
 	args := DataServiceCountersArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -19580,21 +19700,21 @@ func (p *dataServiceProcessorCounters) Process(ctx context.Context, seqId int32,
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc199 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing counters: "+err2.Error())
+			_exc204 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing counters: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "counters", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err198 = thrift.WrapTException(err2)
+				_write_err203 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc199.Write(ctx, oprot); _write_err198 == nil && err2 != nil {
-				_write_err198 = thrift.WrapTException(err2)
+			if err2 := _exc204.Write(ctx, oprot); _write_err203 == nil && err2 != nil {
+				_write_err203 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err198 == nil && err2 != nil {
-				_write_err198 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err203 == nil && err2 != nil {
+				_write_err203 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err198 == nil && err2 != nil {
-				_write_err198 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err203 == nil && err2 != nil {
+				_write_err203 = thrift.WrapTException(err2)
 			}
-			if _write_err198 != nil {
-				return false, thrift.WrapTException(_write_err198)
+			if _write_err203 != nil {
+				return false, thrift.WrapTException(_write_err203)
 			}
 			return true, err
 		}
@@ -19603,19 +19723,19 @@ func (p *dataServiceProcessorCounters) Process(ctx context.Context, seqId int32,
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "counters", thrift.REPLY, seqId); err2 != nil {
-		_write_err198 = thrift.WrapTException(err2)
+		_write_err203 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err198 == nil && err2 != nil {
-		_write_err198 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err203 == nil && err2 != nil {
+		_write_err203 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err198 == nil && err2 != nil {
-		_write_err198 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err203 == nil && err2 != nil {
+		_write_err203 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err198 == nil && err2 != nil {
-		_write_err198 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err203 == nil && err2 != nil {
+		_write_err203 = thrift.WrapTException(err2)
 	}
-	if _write_err198 != nil {
-		return false, thrift.WrapTException(_write_err198)
+	if _write_err203 != nil {
+		return false, thrift.WrapTException(_write_err203)
 	}
 	return true, err
 }
@@ -20656,6 +20776,255 @@ func (p *DataServiceUnregisterSchedulerResult) String() string {
 }
 
 // Attributes:
+//   - Name
+//   - Incarnation
+type DataServiceCheckSchedulerArgs struct {
+	Name        string `thrift:"name,1" db:"name" json:"name"`
+	Incarnation int64  `thrift:"incarnation,2" db:"incarnation" json:"incarnation"`
+}
+
+func NewDataServiceCheckSchedulerArgs() *DataServiceCheckSchedulerArgs {
+	return &DataServiceCheckSchedulerArgs{}
+}
+
+func (p *DataServiceCheckSchedulerArgs) GetName() string {
+	return p.Name
+}
+
+func (p *DataServiceCheckSchedulerArgs) GetIncarnation() int64 {
+	return p.Incarnation
+}
+func (p *DataServiceCheckSchedulerArgs) Read(ctx context.Context, iprot thrift.TProtocol) error {
+	if _, err := iprot.ReadStructBegin(ctx); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T read error: ", p), err)
+	}
+
+	for {
+		_, fieldTypeId, fieldId, err := iprot.ReadFieldBegin(ctx)
+		if err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T field %d read error: ", p, fieldId), err)
+		}
+		if fieldTypeId == thrift.STOP {
+			break
+		}
+		switch fieldId {
+		case 1:
+			if fieldTypeId == thrift.STRING {
+				if err := p.ReadField1(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 2:
+			if fieldTypeId == thrift.I64 {
+				if err := p.ReadField2(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		default:
+			if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+				return err
+			}
+		}
+		if err := iprot.ReadFieldEnd(ctx); err != nil {
+			return err
+		}
+	}
+	if err := iprot.ReadStructEnd(ctx); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T read struct end error: ", p), err)
+	}
+	return nil
+}
+
+func (p *DataServiceCheckSchedulerArgs) ReadField1(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadString(ctx); err != nil {
+		return thrift.PrependError("error reading field 1: ", err)
+	} else {
+		p.Name = v
+	}
+	return nil
+}
+
+func (p *DataServiceCheckSchedulerArgs) ReadField2(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadI64(ctx); err != nil {
+		return thrift.PrependError("error reading field 2: ", err)
+	} else {
+		p.Incarnation = v
+	}
+	return nil
+}
+
+func (p *DataServiceCheckSchedulerArgs) Write(ctx context.Context, oprot thrift.TProtocol) error {
+	if err := oprot.WriteStructBegin(ctx, "checkScheduler_args"); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T write struct begin error: ", p), err)
+	}
+	if p != nil {
+		if err := p.writeField1(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField2(ctx, oprot); err != nil {
+			return err
+		}
+	}
+	if err := oprot.WriteFieldStop(ctx); err != nil {
+		return thrift.PrependError("write field stop error: ", err)
+	}
+	if err := oprot.WriteStructEnd(ctx); err != nil {
+		return thrift.PrependError("write struct stop error: ", err)
+	}
+	return nil
+}
+
+func (p *DataServiceCheckSchedulerArgs) writeField1(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if err := oprot.WriteFieldBegin(ctx, "name", thrift.STRING, 1); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T write field begin error 1:name: ", p), err)
+	}
+	if err := oprot.WriteString(ctx, string(p.Name)); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T.name (1) field write error: ", p), err)
+	}
+	if err := oprot.WriteFieldEnd(ctx); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T write field end error 1:name: ", p), err)
+	}
+	return err
+}
+
+func (p *DataServiceCheckSchedulerArgs) writeField2(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if err := oprot.WriteFieldBegin(ctx, "incarnation", thrift.I64, 2); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T write field begin error 2:incarnation: ", p), err)
+	}
+	if err := oprot.WriteI64(ctx, int64(p.Incarnation)); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T.incarnation (2) field write error: ", p), err)
+	}
+	if err := oprot.WriteFieldEnd(ctx); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T write field end error 2:incarnation: ", p), err)
+	}
+	return err
+}
+
+func (p *DataServiceCheckSchedulerArgs) String() string {
+	if p == nil {
+		return "<nil>"
+	}
+	return fmt.Sprintf("DataServiceCheckSchedulerArgs(%+v)", *p)
+}
+
+// Attributes:
+//   - E
+type DataServiceCheckSchedulerResult struct {
+	E *ServiceError `thrift:"e,1" db:"e" json:"e,omitempty"`
+}
+
+func NewDataServiceCheckSchedulerResult() *DataServiceCheckSchedulerResult {
+	return &DataServiceCheckSchedulerResult{}
+}
+
+var DataServiceCheckSchedulerResult_E_DEFAULT *ServiceError
+
+func (p *DataServiceCheckSchedulerResult) GetE() *ServiceError {
+	if !p.IsSetE() {
+		return DataServiceCheckSchedulerResult_E_DEFAULT
+	}
+	return p.E
+}
+func (p *DataServiceCheckSchedulerResult) IsSetE() bool {
+	return p.E != nil
+}
+
+func (p *DataServiceCheckSchedulerResult) Read(ctx context.Context, iprot thrift.TProtocol) error {
+	if _, err := iprot.ReadStructBegin(ctx); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T read error: ", p), err)
+	}
+
+	for {
+		_, fieldTypeId, fieldId, err := iprot.ReadFieldBegin(ctx)
+		if err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T field %d read error: ", p, fieldId), err)
+		}
+		if fieldTypeId == thrift.STOP {
+			break
+		}
+		switch fieldId {
+		case 1:
+			if fieldTypeId == thrift.STRUCT {
+				if err := p.ReadField1(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		default:
+			if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+				return err
+			}
+		}
+		if err := iprot.ReadFieldEnd(ctx); err != nil {
+			return err
+		}
+	}
+	if err := iprot.ReadStructEnd(ctx); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T read struct end error: ", p), err)
+	}
+	return nil
+}
+
+func (p *DataServiceCheckSchedulerResult) ReadField1(ctx context.Context, iprot thrift.TProtocol) error {
+	p.E = &ServiceError{}
+	if err := p.E.Read(ctx, iprot); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", p.E), err)
+	}
+	return nil
+}
+
+func (p *DataServiceCheckSchedulerResult) Write(ctx context.Context, oprot thrift.TProtocol) error {
+	if err := oprot.WriteStructBegin(ctx, "checkScheduler_result"); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T write struct begin error: ", p), err)
+	}
+	if p != nil {
+		if err := p.writeField1(ctx, oprot); err != nil {
+			return err
+		}
+	}
+	if err := oprot.WriteFieldStop(ctx); err != nil {
+		return thrift.PrependError("write field stop error: ", err)
+	}
+	if err := oprot.WriteStructEnd(ctx); err != nil {
+		return thrift.PrependError("write struct stop error: ", err)
+	}
+	return nil
+}
+
+func (p *DataServiceCheckSchedulerResult) writeField1(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetE() {
+		if err := oprot.WriteFieldBegin(ctx, "e", thrift.STRUCT, 1); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 1:e: ", p), err)
+		}
+		if err := p.E.Write(ctx, oprot); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T error writing struct: ", p.E), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 1:e: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *DataServiceCheckSchedulerResult) String() string {
+	if p == nil {
+		return "<nil>"
+	}
+	return fmt.Sprintf("DataServiceCheckSchedulerResult(%+v)", *p)
+}
+
+// Attributes:
 //   - Delta
 type DataServiceFlushArgs struct {
 	Delta *Delta `thrift:"delta,1" db:"delta" json:"delta"`
@@ -21663,19 +22032,19 @@ func (p *DataServiceCountersResult) ReadField0(ctx context.Context, iprot thrift
 	tMap := make(map[string]int64, size)
 	p.Success = tMap
 	for i := 0; i < size; i++ {
-		var _key200 string
+		var _key205 string
 		if v, err := iprot.ReadString(ctx); err != nil {
 			return thrift.PrependError("error reading field 0: ", err)
 		} else {
-			_key200 = v
+			_key205 = v
 		}
-		var _val201 int64
+		var _val206 int64
 		if v, err := iprot.ReadI64(ctx); err != nil {
 			return thrift.PrependError("error reading field 0: ", err)
 		} else {
-			_val201 = v
+			_val206 = v
 		}
-		p.Success[_key200] = _val201
+		p.Success[_key205] = _val206
 	}
 	if err := iprot.ReadMapEnd(ctx); err != nil {
 		return thrift.PrependError("error reading map end: ", err)

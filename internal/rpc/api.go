@@ -39,6 +39,7 @@ type DataService interface {
 	UnregisterNode(ctx context.Context, name string, incarnation int64) error
 	RegisterScheduler(ctx context.Context, s cluster.SchedulerRef) (cluster.Snapshot, error)
 	UnregisterScheduler(ctx context.Context, name string, incarnation int64) error
+	CheckScheduler(ctx context.Context, name string, incarnation int64) error
 	Flush(ctx context.Context, d cluster.Delta) (incarnation int64, err error)
 	Report(ctx context.Context, r cluster.Report) error
 	Status(ctx context.Context) (cluster.ClusterStatus, error)

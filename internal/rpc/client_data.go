@@ -62,6 +62,11 @@ func (c *DataClient) UnregisterScheduler(ctx context.Context, name string, incar
 	return callerError(c.wire().UnregisterScheduler(ctx, name, incarnation))
 }
 
+// CheckScheduler implements DataService.
+func (c *DataClient) CheckScheduler(ctx context.Context, name string, incarnation int64) error {
+	return callerError(c.wire().CheckScheduler(ctx, name, incarnation))
+}
+
 // Flush implements DataService.
 func (c *DataClient) Flush(ctx context.Context, delta cluster.Delta) (int64, error) {
 	reply, err := c.wire().Flush(ctx, encoder{c.dims}.delta(&delta))

@@ -24,7 +24,7 @@ func (h *dataHandler) RegisterNode(ctx context.Context, w *dodoor.Node) (int64, 
 }
 
 func (h *dataHandler) UnregisterNode(ctx context.Context, name string, incarnation int64) error {
-	return unregister(ctx, name, incarnation, h.to.UnregisterNode)
+	return aboutProcess(ctx, name, incarnation, h.to.UnregisterNode)
 }
 
 func (h *dataHandler) RegisterScheduler(ctx context.Context, w *dodoor.SchedulerRef) (*dodoor.Snapshot, error) {
@@ -41,10 +41,15 @@ func (h *dataHandler) RegisterScheduler(ctx context.Context, w *dodoor.Scheduler
 }
 
 func (h *dataHandler) UnregisterScheduler(ctx context.Context, name string, incarnation int64) error {
-	return unregister(ctx, name, incarnation, h.to.UnregisterScheduler)
+	return aboutProcess(ctx, name, incarnation, h.to.UnregisterScheduler)
 }
 
-func unregister(ctx context.Context, name string, incarnation int64,
+func (h *dataHandler) CheckScheduler(ctx context.Context, name string, incarnation int64) error {
+	return aboutProcess(ctx, name, incarnation, h.to.CheckScheduler)
+}
+
+// aboutProcess passes on a call that names one process of a node or scheduler.
+func aboutProcess(ctx context.Context, name string, incarnation int64,
 	to func(context.Context, string, int64) error) error {
 	var d decoder
 	d.name("name", &name)

@@ -96,6 +96,7 @@ type fakeData struct {
 	unregisterNode      func(context.Context, string, int64) error
 	registerScheduler   func(context.Context, cluster.SchedulerRef) (cluster.Snapshot, error)
 	unregisterScheduler func(context.Context, string, int64) error
+	checkScheduler      func(context.Context, string, int64) error
 	flush               func(context.Context, cluster.Delta) (int64, error)
 	report              func(context.Context, cluster.Report) error
 	status              func(context.Context) (cluster.ClusterStatus, error)
@@ -114,6 +115,9 @@ func (f *fakeData) RegisterScheduler(ctx context.Context, s cluster.SchedulerRef
 }
 func (f *fakeData) UnregisterScheduler(ctx context.Context, name string, incarnation int64) error {
 	return f.unregisterScheduler(ctx, name, incarnation)
+}
+func (f *fakeData) CheckScheduler(ctx context.Context, name string, incarnation int64) error {
+	return f.checkScheduler(ctx, name, incarnation)
 }
 func (f *fakeData) Flush(ctx context.Context, d cluster.Delta) (int64, error) { return f.flush(ctx, d) }
 func (f *fakeData) Report(ctx context.Context, r cluster.Report) error        { return f.report(ctx, r) }

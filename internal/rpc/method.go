@@ -24,6 +24,7 @@ const (
 	MethodUnregisterNode
 	MethodRegisterScheduler
 	MethodUnregisterScheduler
+	MethodCheckScheduler
 	MethodDelta // the flush of a scheduler's delta
 	MethodReport
 	MethodStatus
@@ -33,7 +34,7 @@ const (
 
 var methodNames = [numMethods]string{"unknown", "submit", "collect", "cancel", "tasks", "complete", "push",
 	"view", "settle", "counters", "attach", "enqueue", "probe", "drain", "state", "register_node",
-	"unregister_node", "register_scheduler", "unregister_scheduler", "delta", "report", "status"}
+	"unregister_node", "register_scheduler", "unregister_scheduler", "check_scheduler", "delta", "report", "status"}
 
 // String returns the name under which messages of this kind are counted.
 func (m Method) String() string {
@@ -48,7 +49,7 @@ var byWireName = func() map[string]Method {
 	m := map[string]Method{
 		"registerNode": MethodRegisterNode, "unregisterNode": MethodUnregisterNode,
 		"registerScheduler": MethodRegisterScheduler, "unregisterScheduler": MethodUnregisterScheduler,
-		"flush": MethodDelta,
+		"checkScheduler": MethodCheckScheduler, "flush": MethodDelta,
 	}
 	for i := MethodSubmit; i <= MethodState; i++ {
 		m[i.String()] = i

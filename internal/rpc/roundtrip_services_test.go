@@ -122,9 +122,11 @@ func TestDataServiceRoundTrips(t *testing.T) {
 			same(t, "incarnation", incarnation, ref.Incarnation)
 			return nil
 		}
+		h.checkScheduler = h.unregisterScheduler
 		got, err := c.RegisterScheduler(background, ref)
 		same(t, "error", err, nil)
 		same(t, "reply", got, answer)
+		same(t, "error", c.CheckScheduler(background, ref.Name, ref.Incarnation), nil)
 		same(t, "error", c.UnregisterScheduler(background, ref.Name, ref.Incarnation), nil)
 	})
 	check("delta and report", func(t *rapid.T) {

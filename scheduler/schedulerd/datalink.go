@@ -89,8 +89,7 @@ func (l *dataLink) watch(ctx context.Context) {
 		case <-l.lost:
 			return
 		case <-ticker.C:
-			counts, err := l.client.Counters(ctx)
-			if err != nil || counts["incarnation"] != l.service.Load() {
+			if l.client.CheckScheduler(ctx, l.d.self.Name, l.d.self.Incarnation) != nil {
 				return
 			}
 		}

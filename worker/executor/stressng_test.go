@@ -108,6 +108,15 @@ func TestALostStressorFailsTheTask(t *testing.T) {
 	}
 }
 
+// A worker that would use a whole core is paused and resumed so that it uses a fifth of one.
+func TestTheBalanceHoldsWorkersToTheDemand(t *testing.T) {
+	imitate(t, "d=${0%/*}; cp /bin/sh $d/stress-ng-cpu; $d/stress-ng-cpu -c 'while :; do :; done' & wait")
+	r := StressNG{}.Run(t.Context(), start(0.2, 1, 2000))
+	if r.Outcome != cluster.Finished || r.CPU < 100*time.Millisecond || r.CPU > 800*time.Millisecond {
+		t.Errorf("0.2 cores for 2 s: %+v", r)
+	}
+}
+
 func TestOnlyTheEndOfTheOutputIsKept(t *testing.T) {
 	imitate(t, "i=0; while [ $i -lt 2000 ]; do echo line $i >&2; i=$((i+1)); done; printf '\\377 the end' >&2; exit 1")
 	r := StressNG{}.Run(t.Context(), start(1, 1, 60_000))
