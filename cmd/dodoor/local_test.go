@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -97,5 +99,60 @@ func TestStressNGRun(t *testing.T) {
 	}
 	if measured < 0.85*wanted || measured > 1.15*wanted {
 		t.Errorf("%.0f ms of CPU time measured, the demand is %.0f core-ms", measured, wanted)
+	}
+}
+
+// A named extra resource is one more dimension, from the trace to the worker: tasks that need a gpu run
+// only where there is one, and never two at a time.
+func TestExtraResource(t *testing.T) {
+	config := write(t, "gpu.toml", `
+[scheduler]
+replicas = 2
+[worker]
+executor = "sleep"
+[[class]]
+name = "plain"
+cores = 8
+memory_mb = 1000
+count = 3
+[[class]]
+name = "accelerated"
+cores = 8
+memory_mb = 1000
+count = 2
+extra = { gpu = 1 }
+[[task_type]]
+name = "simulated"
+`)
+	var b strings.Builder
+	b.WriteString("id,cores,memoryMB,diskMB,durationMs,startMs,type,mode,gpu\n")
+	for i := range 30 {
+		fmt.Fprintf(&b, "%d,1,10,0,100,%d,simulated,short,%d\n", i, i, i%2)
+	}
+	out := t.TempDir()
+	_, stderr, code := dodoor("local", "-conf", config, "-quiet", "-trace", write(t, "t.csv", b.String()), "-n", "30", "-warmup", "0", "-qps", "1000", "-out", out)
+	if code != exitDone {
+		t.Fatalf("exit code %d: %s", code, stderr)
+	}
+	type span struct{ from, to time.Duration }
+	busy := map[string][]span{}
+	for _, r := range rowsIn(t, out) {
+		if id, _ := strconv.Atoi(r.TaskID); id%2 == 0 {
+			continue
+		}
+		if r.Class != "accelerated" {
+			t.Errorf("task %s needs a gpu and ran on class %s", r.TaskID, r.Class)
+		}
+		for _, other := range busy[r.Worker] {
+			// Instants of different tasks on one worker are placed by two schedulers' clocks: they agree to well under
+			// the 100 ms that a task runs.
+			if overlap := min(r.Finished, other.to) - max(r.Started, other.from); overlap > 50*time.Millisecond {
+				t.Errorf("two tasks held the one gpu of %s together for %v", r.Worker, overlap)
+			}
+		}
+		busy[r.Worker] = append(busy[r.Worker], span{r.Started, r.Finished})
+	}
+	if len(busy) != 2 {
+		t.Errorf("gpu tasks ran on %d workers, want both", len(busy))
 	}
 }
