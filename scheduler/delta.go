@@ -44,6 +44,26 @@ func (r *Replica) flush(now time.Duration) {
 	r.ready.Flush = append(r.ready.Flush, delta)
 }
 
+// Merge makes one delta of several, oldest first, that wait for a busy data service: of each worker the
+// newest P says everything.
+func Merge(deltas []*cluster.Delta) *cluster.Delta {
+	newest := deltas[len(deltas)-1]
+	if len(deltas) == 1 {
+		return newest
+	}
+	merged := &cluster.Delta{Scheduler: newest.Scheduler, Incarnation: newest.Incarnation, Decisions: newest.Decisions}
+	seen := map[string]bool{}
+	for i := len(deltas) - 1; i >= 0; i-- {
+		for j := range deltas[i].Placed {
+			if p := &deltas[i].Placed[j]; !seen[p.Node] {
+				seen[p.Node] = true
+				merged.Placed = append(merged.Placed, *p)
+			}
+		}
+	}
+	return merged
+}
+
 // FlushFailed puts the workers of a delta that did not arrive into the next one. Nothing else needs to
 // be kept: P is cumulative.
 func (r *Replica) FlushFailed(d *cluster.Delta) {

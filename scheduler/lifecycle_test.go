@@ -93,6 +93,31 @@ func TestFailedFlushIsCoveredByTheNext(t *testing.T) {
 	}
 }
 
+// Deltas that wait for a busy data service travel as one; of each worker the newest P says everything.
+func TestMergedDeltasSayTheSame(t *testing.T) {
+	cfg := testConfig()
+	cfg.DeltaBatch = 1
+	r := replicaWith(t, cfg, paperPolicy(t), paperNodes(3))
+	var waiting []*cluster.Delta
+	newest := map[string]cluster.Placed{}
+	for i := range 20 {
+		ready, _ := r.Submit(0, "c", request(fmt.Sprint(i), 1, 10, 100))
+		waiting = append(waiting, ready.Flush[0])
+		for _, p := range ready.Flush[0].Placed {
+			newest[p.Node] = p
+		}
+	}
+	merged := Merge(waiting)
+	if merged.Decisions != 20 || len(merged.Placed) != len(newest) {
+		t.Fatalf("merged %+v, want 20 decisions on %d workers", merged, len(newest))
+	}
+	for _, p := range merged.Placed {
+		if p != newest[p.Node] {
+			t.Errorf("worker %s: %+v, newest is %+v", p.Node, p, newest[p.Node])
+		}
+	}
+}
+
 // With a staleness bound a half-full batch is flushed by time; without one (the paper) it is not.
 func TestMaxStalenessFlushes(t *testing.T) {
 	for _, bound := range []time.Duration{0, time.Second} {

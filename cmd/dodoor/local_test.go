@@ -70,14 +70,15 @@ func TestCoalescing(t *testing.T) {
 	}
 }
 
-// Fifty real processes: the measured CPU time matches the demand within 15 %.
+// Fifty real processes: the measured CPU time matches the demand within 15 %. The worker has one core of
+// the machine's, so that other tests leave it what it needs.
 func TestStressNGRun(t *testing.T) {
 	requireStressNG(t)
 	trace := filepath.Join(t.TempDir(), "trace.csv")
 	var b strings.Builder
 	wanted := 0.0
 	for i := range 50 {
-		cores := []float64{0.5, 1, 0.25}[i%3]
+		cores := []float64{0.5, 0.3, 0.25}[i%3]
 		duration := 400 + 50*(i%5)
 		wanted += cores * float64(duration)
 		fmt.Fprintf(&b, "%d,%g,32,0,%d,%d,simulated,short\n", i, cores, duration, 10*i)
@@ -86,7 +87,7 @@ func TestStressNGRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	out := t.TempDir()
-	_, stderr, code := dodoor("local", "-conf", "single", "-quiet", "-set", `http.listen=""`, "-trace", trace, "-n", "50", "-warmup", "0", "-qps", "5", "-out", out)
+	_, stderr, code := dodoor("local", "-conf", "single", "-quiet", "-set", `http.listen=""`, "-set", "class.laptop.cores=1", "-set", "class.laptop.slots=4", "-trace", trace, "-n", "50", "-warmup", "0", "-qps", "5", "-out", out)
 	if code != exitDone {
 		t.Fatalf("exit code %d: %s", code, stderr)
 	}

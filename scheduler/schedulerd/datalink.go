@@ -8,6 +8,7 @@ import (
 
 	"dodoor/internal/cluster"
 	"dodoor/internal/rpc"
+	"dodoor/scheduler"
 )
 
 // dataLink is the scheduler's connection to the data service. The scheduler never waits for it to
@@ -30,7 +31,7 @@ type dataLink struct {
 func (l *dataLink) init(d *Daemon) {
 	l.d = d
 	l.client = rpc.NewDataClient(d.cfg.DataService, d.cfg.Replica.Dimensions, d.cfg.RPC)
-	l.sender = rpc.NewSender(1, 0, l.flush)
+	l.sender = rpc.NewSender(d.cfg.MaxBatch, 0, l.flush)
 	l.lost = make(chan struct{}, 1)
 	l.changed = make(chan struct{})
 }
@@ -102,31 +103,31 @@ func (l *dataLink) post(delta *cluster.Delta) {
 	l.posted++
 	l.mu.Unlock()
 	if err := l.sender.Post(delta); err != nil {
-		l.answered()
+		l.answered(1)
 	}
 }
 
-// flush delivers one delta. A delta that does not arrive is forgotten: its workers go into the next one.
+// flush delivers the waiting deltas as one. What does not arrive is forgotten: its workers go into the
+// next delta.
 func (l *dataLink) flush(ctx context.Context, batch []*cluster.Delta) {
-	for _, delta := range batch {
-		incarnation, err := l.client.Flush(ctx, *delta)
-		if err != nil || incarnation != l.service.Load() {
-			l.d.mu.Lock()
-			l.d.replica.FlushFailed(delta)
-			l.d.mu.Unlock()
-			select {
-			case l.lost <- struct{}{}:
-			default:
-			}
+	delta := scheduler.Merge(batch)
+	incarnation, err := l.client.Flush(ctx, *delta)
+	if err != nil || incarnation != l.service.Load() {
+		l.d.mu.Lock()
+		l.d.replica.FlushFailed(delta)
+		l.d.mu.Unlock()
+		select {
+		case l.lost <- struct{}{}:
+		default:
 		}
-		l.answered()
 	}
+	l.answered(len(batch))
 }
 
-func (l *dataLink) answered() {
+func (l *dataLink) answered(deltas int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.flushes++
+	l.flushes += int64(deltas)
 	close(l.changed)
 	l.changed = make(chan struct{})
 }

@@ -207,7 +207,7 @@ func (w *fakeWorker) finishAll(t testing.TB, s rpc.Scheduler) {
 	w.mu.Lock()
 	notice := cluster.CompletionNotice{Node: w.node.Name, NodeIncarnation: w.node.Incarnation, SchedulerIncarnation: w.received.Incarnation}
 	for id, a := range w.held {
-		notice.Completions = append(notice.Completions, cluster.Completion{TaskID: id, Number: a.Number, Outcome: cluster.Finished, Run: time.Millisecond})
+		notice.Completions = append(notice.Completions, cluster.Completion{TaskID: id, Number: a.Number, Outcome: cluster.Finished, Run: 1})
 	}
 	clear(w.held)
 	w.mu.Unlock()
