@@ -11,7 +11,7 @@ import (
 	"unicode"
 )
 
-// ErrTruncated: a file of rows ends in the middle of a line, so whoever wrote it did not finish.
+// ErrTruncated says that a file of rows ends in the middle of a line, so whoever wrote it did not finish.
 var ErrTruncated = errors.New("the last line is incomplete: the file was cut off")
 
 // column is one column of a CSV file whose lines are values of T.
@@ -50,7 +50,7 @@ func (t *Writer[T]) Write(row *T) error {
 		t.line = t.columns[i].write(t.line, row)
 	}
 	if len(t.line) > MaxLine {
-		return fmt.Errorf("a row of %d bytes is longer than %d KiB: %s...", len(t.line), MaxLine>>10, t.line[:60])
+		return fmt.Errorf("a row of %d bytes is longer than %d KiB; it begins with %q", len(t.line), MaxLine>>10, t.line[:60])
 	}
 	_, err := t.b.Write(append(t.line, '\n'))
 	return err

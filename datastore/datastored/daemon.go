@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"net"
 	"sync"
 	"time"
 
@@ -38,11 +39,26 @@ type Daemon struct {
 	mu      sync.Mutex // guards what follows; never held across an RPC
 	store   *datastore.Store
 	pushers map[string]*pusher // by scheduler
-	work    sync.WaitGroup
+	skipped int64              // pushes that a busy scheduler did not get
+
+	work sync.WaitGroup // pushers
 }
 
 // New validates the configuration and binds the address.
 func New(cfg Config) (*Daemon, error) {
+	listener, err := net.Listen("tcp", cfg.Listen)
+	if err != nil {
+		return nil, fmt.Errorf("data service: %w", err)
+	}
+	d, err := newOn(listener, cfg)
+	if err != nil {
+		listener.Close()
+	}
+	return d, err
+}
+
+// newOn returns a data service on a listener, which it owns unless it fails.
+func newOn(listener net.Listener, cfg Config) (*Daemon, error) {
 	start := time.Now()
 	cfg.Store.Incarnation = start.UnixNano()
 	store, err := datastore.New(cfg.Store)
@@ -51,14 +67,10 @@ func New(cfg Config) (*Daemon, error) {
 	}
 	d := &Daemon{cfg: cfg, store: store, start: start, counters: &rpc.Counters{}, log: cfg.Log.With("service", "datastore"),
 		pushers: map[string]*pusher{}}
-	d.measure(cfg.Metrics)
 	d.cfg.RPC.Observer, d.cfg.RPC.Log = d.counters, d.log
 	d.running, d.stop = context.WithCancel(context.Background())
-	d.server, err = rpc.Listen(cfg.Listen, rpc.DataServiceService(d, cfg.Dimensions), d.cfg.RPC)
-	if err != nil {
-		d.stop()
-		return nil, fmt.Errorf("data service: %w", err)
-	}
+	d.server = rpc.NewServer(listener, rpc.DataServiceService(d, cfg.Dimensions), d.cfg.RPC)
+	d.measure(cfg.Metrics)
 	return d, nil
 }
 

@@ -95,6 +95,9 @@ func (d *Daemon) Settle(ctx context.Context) error {
 			return err
 		}
 	}
+	if d.running.Err() != nil {
+		return cluster.Errorf(cluster.Draining, "the data service is stopping")
+	}
 	return nil
 }
 
@@ -107,16 +110,8 @@ func (d *Daemon) Counters(context.Context) (map[string]int64, error) {
 	counts["decisions"] = d.store.Decisions()
 	counts["nodes"] = int64(d.store.Nodes())
 	counts["schedulers"] = int64(len(d.pushers))
-	counts["skipped_pushes"] = d.skipped()
+	counts["skipped_pushes"] = d.skipped
 	return counts, nil
-}
-
-func (d *Daemon) skipped() int64 {
-	var n int64
-	for _, p := range d.pushers {
-		n += p.skipped
-	}
-	return n
 }
 
 // measure declares the live metrics.
@@ -130,7 +125,7 @@ func (d *Daemon) measure(r *telemetry.Registry) {
 	}
 	r.Gauge("nodes", "Registered workers.", locked(func() float64 { return float64(d.store.Nodes()) }))
 	r.Gauge("schedulers", "Registered schedulers.", locked(func() float64 { return float64(len(d.pushers)) }))
-	r.Gauge("skipped_pushes", "Pushes that a busy scheduler did not get.", locked(func() float64 { return float64(d.skipped()) }))
+	r.Gauge("skipped_pushes", "Pushes that a busy scheduler did not get.", locked(func() float64 { return float64(d.skipped) }))
 	r.OnCollect("decisions_total", "Cluster-wide scheduling decisions.", nil, func(set telemetry.SetFunc) {
 		d.mu.Lock()
 		n := d.store.Decisions()

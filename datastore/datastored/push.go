@@ -16,11 +16,10 @@ type pusher struct {
 	signals chan struct{}
 	ctx     context.Context
 	close   context.CancelFunc
-	failing time.Time
+	failing time.Time // since when pushes do not arrive; zero: they do
 
 	// Guarded by the daemon's lock.
 	asked, done int64
-	skipped     int64
 	progress    chan struct{}
 }
 
@@ -59,7 +58,7 @@ func (p *pusher) signal() {
 	case p.signals <- struct{}{}:
 		p.asked++
 	default:
-		p.skipped++
+		p.d.skipped++
 	}
 }
 
@@ -75,36 +74,52 @@ func (p *pusher) run() {
 	}
 }
 
-// push sends what the scheduler lacks now. A failure loses nothing: the next push covers it.
+// push sends what the scheduler lacks now, and everything if it has not got what that builds on. A
+// failure loses nothing: the next push covers it.
 func (p *pusher) push() {
-	d := p.d
-	d.mu.Lock()
-	snapshot, registered := d.store.SnapshotFor(p.ref.Name, p.ref.Incarnation)
-	d.mu.Unlock()
-	var err error
-	if registered {
-		err = p.client.Push(p.ctx, snapshot)
+	err := p.send()
+	if cluster.CodeOf(err) == cluster.Gap {
+		p.forget()
+		err = p.send()
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
+	p.d.mu.Lock()
+	defer p.d.mu.Unlock()
 	p.done++
 	close(p.progress)
 	p.progress = make(chan struct{})
-	switch {
-	case !registered:
-	case err == nil:
+	if err == nil {
 		p.failing = time.Time{}
-		d.store.Acknowledged(p.ref.Name, &snapshot)
-	case cluster.CodeOf(err) == cluster.Gap:
-		d.store.Forget(p.ref.Name)
-		p.signal()
-	default:
+	} else {
 		p.failed(err)
 	}
 }
 
+// send sends one snapshot, unless the scheduler has left.
+func (p *pusher) send() error {
+	d := p.d
+	d.mu.Lock()
+	snapshot, registered := d.store.SnapshotFor(p.ref.Name, p.ref.Incarnation)
+	d.mu.Unlock()
+	if !registered {
+		return nil
+	}
+	if err := p.client.Push(p.ctx, snapshot); err != nil {
+		return err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.store.Acknowledged(p.ref.Name, &snapshot)
+	return nil
+}
+
+func (p *pusher) forget() {
+	p.d.mu.Lock()
+	defer p.d.mu.Unlock()
+	p.d.store.Forget(p.ref.Name)
+}
+
 // failed notes a push that did not arrive. A scheduler that stays out of reach is unregistered: it
-// registers again when it is back.
+// registers again when it is back. The caller holds the lock, so a pusher that was replaced knows.
 func (p *pusher) failed(err error) {
 	if p.ctx.Err() != nil {
 		return

@@ -163,9 +163,7 @@ func (f *fakeScheduler) collected(r cluster.CollectRequest) (reply cluster.Colle
 		f.records, f.acked = f.records[1:], f.acked+1
 	}
 	reply = cluster.CollectReply{Cursor: r.After, Incarnation: f.incarnation}
-	for _, record := range f.records[:min(len(f.records), r.Max)] {
-		reply.Records = append(reply.Records, record)
-	}
+	reply.Records = append(reply.Records, f.records[:min(len(f.records), r.Max)]...)
 	reply.Cursor = f.acked + int64(len(reply.Records))
 	return reply, nil
 }

@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// ErrFull: the sender's bound on waiting items is reached.
+// ErrFull says that the sender's bound on waiting items is reached.
 var ErrFull = errors.New("too much is waiting to be sent")
 
 // A burst may leave a buffer of any size behind; a larger one than this is not kept.

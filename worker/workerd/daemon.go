@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"net"
 	"sync"
 	"time"
 
@@ -53,35 +54,58 @@ type Daemon struct {
 	node      *worker.Node
 	kill      map[string]context.CancelFunc // executions by task id
 	notifiers map[string]*notifier          // by scheduler
-	idle      chan struct{}                 // closed when the last execution ends while draining
+	leaving   bool                          // refuses tasks for good: Drain cannot take it back
+
+	idle chan struct{} // closed when the worker is leaving and nothing runs
 }
 
 // New validates the configuration and binds the address.
 func New(cfg Config) (*Daemon, error) {
-	d := &Daemon{cfg: cfg, start: time.Now(), counters: &rpc.Counters{}, log: cfg.Log.With("worker", cfg.Node.Node.Name),
-		kill: map[string]context.CancelFunc{}, notifiers: map[string]*notifier{}}
-	cfg.Node.Node.Incarnation = d.start.UnixNano()
+	listener, err := net.Listen("tcp", cfg.Listen)
+	if err != nil {
+		return nil, fmt.Errorf("worker %s: %w", cfg.Node.Node.Name, err)
+	}
+	d, err := newOn(listener, cfg)
+	if err != nil {
+		listener.Close()
+	}
+	return d, err
+}
+
+// newOn returns a worker on a listener, which it owns unless it fails.
+func newOn(listener net.Listener, cfg Config) (*Daemon, error) {
+	start := time.Now()
+	self := cfg.Node.Node
+	self.Incarnation = start.UnixNano()
+	cfg.Node.Node = self
 	node, err := worker.New(cfg.Node)
 	if err != nil {
 		return nil, err
 	}
-	d.node = node
-	d.measure(cfg.Metrics)
+	if err := cfg.validate(); err != nil {
+		return nil, fmt.Errorf("worker %s: %w", self.Name, err)
+	}
+	if self.Address, err = rpc.Advertised(cfg.Address, listener.Addr().String()); err != nil {
+		return nil, fmt.Errorf("worker %s: %w", self.Name, err)
+	}
+	d := &Daemon{cfg: cfg, self: self, start: start, node: node, counters: &rpc.Counters{}, log: cfg.Log.With("worker", self.Name),
+		kill: map[string]context.CancelFunc{}, notifiers: map[string]*notifier{}, idle: make(chan struct{})}
 	d.cfg.RPC.Observer, d.cfg.RPC.Log = d.counters, d.log
 	d.running, d.stop = context.WithCancel(context.Background())
-	d.server, err = rpc.Listen(cfg.Listen, rpc.WorkerService(d, cfg.Node.Dimensions), d.cfg.RPC)
-	if err != nil {
-		d.stop()
-		return nil, fmt.Errorf("worker %s: %w", cfg.Node.Node.Name, err)
-	}
-	d.self = cfg.Node.Node
-	if d.self.Address, err = rpc.Advertised(cfg.Address, d.server.Addr()); err != nil {
-		d.server.Close()
-		d.stop()
-		return nil, fmt.Errorf("worker %s: %w", cfg.Node.Node.Name, err)
-	}
+	d.server = rpc.NewServer(listener, rpc.WorkerService(d, cfg.Node.Dimensions), d.cfg.RPC)
 	d.data.init(d)
+	d.measure(cfg.Metrics)
 	return d, nil
+}
+
+func (c *Config) validate() error {
+	if c.MaxBatch < 1 {
+		return fmt.Errorf("%d completions per notice: at least 1 is needed", c.MaxBatch)
+	}
+	if c.Heartbeat <= 0 {
+		return fmt.Errorf("heartbeat every %v: it must be positive", c.Heartbeat)
+	}
+	return nil
 }
 
 // Addr returns the bound address, host:port.
@@ -101,24 +125,25 @@ func (d *Daemon) Ready() error {
 }
 
 // Run serves until ctx ends, then drains: waiting tasks are given back to their schedulers, running ones
-// get DrainTimeout. It returns the first error that made serving impossible.
+// get DrainTimeout. It returns the first error that made serving impossible; then they get no time.
 func (d *Daemon) Run(ctx context.Context) error {
 	served := make(chan error, 1)
 	go func() { served <- d.server.Serve(d.running) }()
-	var background sync.WaitGroup
 	fatal := make(chan error, 1)
-	background.Go(func() { d.data.run(d.running, fatal) })
+	d.data.start(fatal)
+	var background sync.WaitGroup
 	background.Go(func() { d.tick(d.running) })
 	var err error
 	select {
 	case err = <-served:
 		served <- nil
+		d.drain(0)
 	case err = <-fatal:
+		d.drain(0)
 	case <-ctx.Done():
-		d.drain()
+		d.drain(d.cfg.DrainTimeout)
 	}
 	d.data.leave()
-	d.killAll()
 	d.stop()
 	<-served
 	background.Wait()
@@ -151,25 +176,17 @@ func (d *Daemon) tick(ctx context.Context) {
 	}
 }
 
-// drain gives waiting tasks back, waits for the running ones, gives those back that take too long, and
-// says so. Schedulers hear of it before the worker leaves.
-func (d *Daemon) drain() {
-	d.mu.Lock()
-	step, queued := d.node.AbandonQueued(d.now(), "worker "+d.self.Name+" is shutting down")
-	idle := make(chan struct{})
-	if len(d.kill) == 0 {
-		close(idle)
-	} else {
-		d.idle = idle
-	}
-	d.carryOut(step)
-	d.mu.Unlock()
-	timeout := time.NewTimer(d.cfg.DrainTimeout)
+// drain gives waiting tasks back, waits for the running ones, gives those back that take longer than the
+// limit, and says so. Schedulers hear of it before the worker leaves.
+func (d *Daemon) drain(limit time.Duration) {
+	queued := d.giveBackQueue()
+	timeout := time.NewTimer(limit)
 	defer timeout.Stop()
 	started := 0
 	select {
-	case <-idle:
+	case <-d.idle:
 	case <-timeout.C:
+		var step worker.Step
 		d.mu.Lock()
 		step, started = d.node.Abandon(d.now(), "worker "+d.self.Name+" shut down before the task ended")
 		d.carryOut(step)
@@ -177,10 +194,22 @@ func (d *Daemon) drain() {
 	}
 	d.flushNotices()
 	if queued+started > 0 {
-		d.log.Warn("gave tasks back to their schedulers", "waiting", queued, "running", started, "drain_timeout", d.cfg.DrainTimeout)
+		d.log.Warn("gave tasks back to their schedulers", "waiting", queued, "running", started, "drain_timeout", limit)
 	} else {
 		d.log.Info("drained")
 	}
+}
+
+// giveBackQueue makes the worker refuse tasks for good, gives the waiting ones back and returns how many
+// there were.
+func (d *Daemon) giveBackQueue() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	step, queued := d.node.AbandonQueued(d.now(), "worker "+d.self.Name+" is shutting down")
+	d.carryOut(step)
+	d.leaving = true
+	d.noteIdle()
+	return queued
 }
 
 // carryOut starts what the node wants done. The caller holds the lock; nothing here blocks.

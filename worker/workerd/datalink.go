@@ -16,11 +16,13 @@ type dataLink struct {
 	client     *rpc.DataClient
 	due        chan struct{}
 	registered atomic.Bool
+	stop       context.CancelFunc
+	stopped    chan struct{}
 }
 
 func (l *dataLink) init(d *Daemon) {
 	l.d = d
-	l.due = make(chan struct{}, 1)
+	l.due, l.stopped = make(chan struct{}, 1), make(chan struct{})
 	l.client = rpc.NewDataClient(d.cfg.DataService, d.cfg.Node.Dimensions, d.cfg.RPC)
 }
 
@@ -37,23 +39,48 @@ const (
 	giveUpName    = 30 * time.Second       // how long a name that another process holds is waited for
 )
 
-// run keeps the worker registered and its state reported. It ends the worker when another process has
-// taken its name.
+// start keeps the worker registered and its state reported until leave. When another process has taken
+// its name, that error ends the worker.
+func (l *dataLink) start(fatal chan<- error) {
+	ctx, stop := context.WithCancel(l.d.running)
+	l.stop = stop
+	go func() {
+		defer close(l.stopped)
+		l.run(ctx, fatal)
+	}()
+}
+
 func (l *dataLink) run(ctx context.Context, fatal chan<- error) {
-	started, complained := time.Now(), false
+	for {
+		err := l.register(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		if err != nil {
+			fatal <- err
+			return
+		}
+		l.report(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		l.registered.Store(false)
+	}
+}
+
+// register tries until the data service has answered or ctx ends. It fails when the answer will not
+// change.
+func (l *dataLink) register(ctx context.Context) error {
+	since, complained := time.Now(), false
 	for ctx.Err() == nil {
 		_, err := l.client.RegisterNode(ctx, l.d.self)
 		switch code := cluster.CodeOf(err); {
 		case err == nil:
 			l.registered.Store(true)
 			l.d.log.Info("registered with the data service", "address", l.d.cfg.DataService)
-			complained = false
-			l.report(ctx)
-			l.registered.Store(false)
-			continue
-		case code == cluster.Stale || code == cluster.Invalid || code == cluster.DuplicateNode && time.Since(started) > giveUpName:
-			fatal <- err
-			return
+			return nil
+		case code == cluster.Stale || code == cluster.Invalid || code == cluster.DuplicateNode && time.Since(since) > giveUpName:
+			return err
 		}
 		if !complained && ctx.Err() == nil {
 			l.d.log.Warn("cannot register", "address", l.d.cfg.DataService, "error", err)
@@ -61,6 +88,7 @@ func (l *dataLink) run(ctx context.Context, fatal chan<- error) {
 		}
 		rest(ctx, registerEvery)
 	}
+	return nil
 }
 
 // report sends reports until the data service no longer knows this worker. A report that does not
@@ -90,12 +118,15 @@ func (l *dataLink) report(ctx context.Context) {
 	}
 }
 
-// leave says good-bye, so that nothing more is placed here.
+// leave stops reporting, so that no report that is refused makes the worker register again, and says
+// good-bye, so that nothing more is placed here.
 func (l *dataLink) leave() {
+	l.stop()
+	<-l.stopped
 	if !l.registered.Load() {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), lastNotices)
+	ctx, cancel := context.WithTimeout(context.Background(), farewell)
 	defer cancel()
 	if err := l.client.UnregisterNode(ctx, l.d.self.Name, l.d.self.Incarnation); err != nil {
 		l.d.log.Warn("unregistering failed", "error", err)

@@ -20,11 +20,16 @@ func (d *Daemon) execute(s worker.Start) {
 		defer d.mu.Unlock()
 		delete(d.kill, s.TaskID)
 		d.carryOut(d.node.Finished(d.now(), s.TaskID, result))
-		if d.idle != nil && len(d.kill) == 0 {
-			close(d.idle)
-			d.idle = nil
-		}
+		d.noteIdle()
 	})
+}
+
+// noteIdle tells the drain that nothing runs any more. Nothing starts while the worker is leaving, so
+// this happens once. The caller holds the lock.
+func (d *Daemon) noteIdle() {
+	if d.leaving && len(d.kill) == 0 {
+		close(d.idle)
+	}
 }
 
 // run hands a task to its executor. A task that brings its executor down fails; the worker lives.
@@ -45,13 +50,4 @@ func (d *Daemon) run(ctx context.Context, s worker.Start) (result worker.Result)
 		ctx = limited
 	}
 	return executor.Run(ctx, s)
-}
-
-// killAll ends every execution that is left.
-func (d *Daemon) killAll() {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	for _, kill := range d.kill {
-		kill()
-	}
 }

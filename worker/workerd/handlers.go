@@ -44,6 +44,9 @@ func (d *Daemon) Cancel(_ context.Context, taskID string) (bool, error) {
 func (d *Daemon) Drain(_ context.Context, draining bool) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if d.leaving && !draining {
+		return cluster.Errorf(cluster.Draining, "worker %s is shutting down", d.self.Name)
+	}
 	d.carryOut(d.node.Drain(draining))
 	d.log.Info("drain", "on", draining)
 	return nil

@@ -10,14 +10,14 @@ import (
 )
 
 // notifier carries completions to one scheduler: one notice at a time, repeated until the scheduler has
-// taken it or its results expire.
+// taken it or its results expire. It ends when there was nothing to carry for a while.
 type notifier struct {
 	d       *Daemon
 	name    string
 	signals chan struct{}
 	ctx     context.Context
 	close   context.CancelFunc
-	flushed chan struct{} // answered when nothing waits
+	flushed chan struct{} // closed when nothing waits; nil: nobody asks. Guarded by the daemon's lock.
 
 	client *rpc.SchedulerClient
 	addr   string
@@ -30,7 +30,7 @@ func (d *Daemon) notify(scheduler string) {
 		return // stopping: the results are lost with the process, and their tasks are placed again
 	}
 	if n == nil {
-		n = &notifier{d: d, name: scheduler, signals: make(chan struct{}, 1), flushed: make(chan struct{})}
+		n = &notifier{d: d, name: scheduler, signals: make(chan struct{}, 1)}
 		n.ctx, n.close = context.WithCancel(context.Background())
 		d.notifiers[scheduler] = n
 		d.work.Go(n.run)
@@ -41,17 +41,37 @@ func (d *Daemon) notify(scheduler string) {
 	}
 }
 
+// linger is how long a notifier without work keeps its connection: schedulers come and go.
+const linger = time.Minute
+
 func (n *notifier) run() {
 	defer n.hangUp()
+	quiet := time.NewTimer(linger)
+	defer quiet.Stop()
 	for {
 		select {
 		case <-n.ctx.Done():
 			return
-		case n.flushed <- struct{}{}:
 		case <-n.signals:
 			n.deliver()
+			quiet.Reset(linger)
+		case <-quiet.C:
+			if n.retire() {
+				return
+			}
 		}
 	}
+}
+
+// retire makes the next completion start a new notifier, unless one has come just now.
+func (n *notifier) retire() bool {
+	n.d.mu.Lock()
+	defer n.d.mu.Unlock()
+	if len(n.signals) > 0 {
+		return false
+	}
+	delete(n.d.notifiers, n.name)
+	return true
 }
 
 const (
@@ -64,9 +84,7 @@ const (
 func (n *notifier) deliver() {
 	backoff := firstBackoff
 	for n.ctx.Err() == nil {
-		n.d.mu.Lock()
-		notice, waiting := n.d.node.Notice(n.d.now(), n.name, n.d.cfg.MaxBatch)
-		n.d.mu.Unlock()
+		notice, waiting := n.next()
 		if !waiting {
 			return
 		}
@@ -82,11 +100,33 @@ func (n *notifier) deliver() {
 			return
 		case cluster.CodeOf(err) == cluster.Stale:
 			n.d.log.Info("scheduler restarted: results are kept until it attaches or they expire", "scheduler", n.name)
+			n.d.mu.Lock()
+			n.answer()
+			n.d.mu.Unlock()
 			return
 		}
 		n.d.log.Debug("completion notice failed", "scheduler", n.name, "address", notice.To.Address, "error", err)
 		rest(n.ctx, backoff)
 		backoff = min(2*backoff, lastBackoff)
+	}
+}
+
+// next returns the notice to send, if anything waits.
+func (n *notifier) next() (worker.Notice, bool) {
+	n.d.mu.Lock()
+	defer n.d.mu.Unlock()
+	notice, waiting := n.d.node.Notice(n.d.now(), n.name, n.d.cfg.MaxBatch)
+	if !waiting {
+		n.answer()
+	}
+	return notice, waiting
+}
+
+// answer tells whoever waits that nothing is left to carry. The caller holds the lock.
+func (n *notifier) answer() {
+	if n.flushed != nil {
+		close(n.flushed)
+		n.flushed = nil
 	}
 }
 
@@ -114,25 +154,27 @@ func rest(ctx context.Context, d time.Duration) {
 	}
 }
 
-// lastNotices is what schedulers get at shutdown to take the last completions.
-const lastNotices = 2 * time.Second
+// farewell is what the others get at shutdown: the schedulers to take the last completions, the data
+// service to let the worker go.
+const farewell = 2 * time.Second
 
 // flushNotices waits until every scheduler has taken what waits for it, for a bounded time.
 func (d *Daemon) flushNotices() {
-	ctx, cancel := context.WithTimeout(context.Background(), lastNotices)
+	ctx, cancel := context.WithTimeout(context.Background(), farewell)
 	defer cancel()
+	flushed := map[string]chan struct{}{}
 	d.mu.Lock()
-	var all []*notifier
 	for name, n := range d.notifiers {
-		all = append(all, n)
+		flushed[name] = make(chan struct{})
+		n.flushed = flushed[name]
 		d.notify(name)
 	}
 	d.mu.Unlock()
-	for _, n := range all {
+	for name, done := range flushed {
 		select {
-		case <-n.flushed:
+		case <-done:
 		case <-ctx.Done():
-			d.log.Warn("a scheduler did not take the last results", "scheduler", n.name)
+			d.log.Warn("a scheduler did not take the last results", "scheduler", name)
 		}
 	}
 }
