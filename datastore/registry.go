@@ -114,6 +114,9 @@ func (s *Store) RegisterScheduler(ref cluster.SchedulerRef) (cluster.Snapshot, e
 		c.replica = &replica{}
 		s.schedulers = append(s.schedulers, c.replica)
 	}
+	if c.replica.Incarnation == 0 {
+		s.changeRoster() // the nodes' homes are dealt out again
+	}
 	*c.replica = replica{SchedulerRef: ref}
 	return s.snapshotFor(c.replica), nil
 }
@@ -132,6 +135,7 @@ func (s *Store) UnregisterScheduler(name string, incarnation int64) {
 		}
 	}
 	c.replica = nil
+	s.changeRoster()
 	for _, n := range s.byName {
 		if n.withdraw(name) {
 			s.touch(n)

@@ -1,6 +1,7 @@
 package datastore
 
 import (
+	"sort"
 	"time"
 
 	"dodoor/internal/cluster"
@@ -51,7 +52,37 @@ func (s *Store) roster() *cluster.Roster {
 	for i, n := range s.nodes {
 		roster.Nodes[i] = n.Node
 	}
+	for _, r := range s.schedulers {
+		roster.Schedulers = append(roster.Schedulers, r.Name)
+	}
+	sort.Strings(roster.Schedulers)
+	roster.Home = homes(roster.Nodes, len(roster.Schedulers))
 	return roster
+}
+
+// homes gives every node a home scheduler: nodes in the order of class and name are dealt out in turn,
+// so that every scheduler gets its share of every class, and nodes keep their homes while neither the
+// nodes nor the schedulers change.
+func homes(nodes []cluster.Node, schedulers int) []int32 {
+	if schedulers == 0 {
+		return nil
+	}
+	order := make([]int, len(nodes))
+	for i := range order {
+		order[i] = i
+	}
+	sort.Slice(order, func(a, b int) bool {
+		x, y := &nodes[order[a]], &nodes[order[b]]
+		if x.Class != y.Class {
+			return x.Class < y.Class
+		}
+		return x.Name < y.Name
+	})
+	home := make([]int32, len(nodes))
+	for turn, i := range order {
+		home[i] = int32(turn % schedulers)
+	}
+	return home
 }
 
 // Acknowledged notes that a replica has a snapshot; the next one builds on it.

@@ -165,8 +165,8 @@ func TestMaxStaleness(t *testing.T) {
 	for _, bound := range []time.Duration{0, time.Second} {
 		s := newStore(t, datastore.Config{MaxStaleness: bound})
 		register(t, s, 0, workerNode("a", "a:1", 1))
-		s.Pushed(0)
 		registerScheduler(t, s, "s", 1)
+		s.Pushed(0)
 		flush(t, s, delta("s", 1, 1, cluster.Placed{Node: "a", NodeIncarnation: 1, Number: 1}))
 		if s.Tick(500 * time.Millisecond).Push {
 			t.Errorf("bound %v: pushed after half a second", bound)

@@ -53,6 +53,9 @@ func (d *Dodoor) Submit(_ time.Duration, t *cluster.Task, v *View) Step {
 // Probed has nothing to learn: Dodoor never probes.
 func (d *Dodoor) Probed(time.Duration, Probe, *View) Step { return Step{} }
 
+// Cached reports that Dodoor decides from the cache alone.
+func (d *Dodoor) Cached() bool { return true }
+
 // better is lines 2 and 3 of Algorithm 1: the first candidate unless the second scores lower.
 func (d *Dodoor) better(t *cluster.Task, v *View, a, c int) int {
 	shapeA, _ := t.ShapeOn(v.nodes[a].Class)

@@ -18,6 +18,15 @@ type Policy interface {
 	Submit(now time.Duration, t *cluster.Task, v *View) Step
 	// Probed takes the answer to a probe that an earlier Step asked for (or its failure).
 	Probed(now time.Duration, p Probe, v *View) Step
+	// Cached reports whether decisions read the view's loads. For a policy that asks the workers
+	// instead, the replica neither flushes deltas nor, in consequence, gets snapshots per batch.
+	Cached() bool
+}
+
+// A Ticker is a policy that also acts as time goes by, such as one that polls: its Step may hold
+// ProbeCalls without a task.
+type Ticker interface {
+	Tick(now time.Duration, v *View) Step
 }
 
 // Step is what a policy wants done.
@@ -32,7 +41,7 @@ type Placement struct {
 	Node int
 }
 
-// ProbeCall asks a node for its state on behalf of a task.
+// ProbeCall asks a node for its state, on behalf of a task where there is one.
 type ProbeCall struct {
 	Task *cluster.Task
 	Node int

@@ -80,6 +80,7 @@ struct SchedulerRef {
   1: optional string name,
   2: optional string address,
   3: optional i64 incarnation,
+  4: optional bool riders,            // wants a report on every acknowledgement and completion notice
 }
 
 // ---------------------------------------------------------------- submission and results
@@ -277,6 +278,8 @@ struct Report {
 struct Roster {
   1: optional i64 version,
   2: optional list<Node> nodes,
+  3: optional list<string> schedulers, // registered replicas
+  4: optional list<i32> home,          // per node: the position in `schedulers` of its home, -1: none
 }
 
 // A struct of arrays against the roster: row j describes roster node `node[j]`.

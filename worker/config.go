@@ -16,10 +16,6 @@ type Config struct {
 	Executors  []Executor // what this node can run tasks with
 	Executor   string     // runs every task, whatever its type says; empty: the type's own
 	Limits     Limits
-
-	// Riders puts a report on every acknowledgement and completion notice, for schedulers whose view
-	// is fresher than snapshots. Refusals and handshakes carry one in any case.
-	Riders bool
 }
 
 // Executor says what one executor can do.

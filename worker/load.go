@@ -24,9 +24,10 @@ func (n *Node) reportTo(now time.Duration, s *stream) *cluster.Report {
 	return &r
 }
 
-// rider is a report on a message that is sent anyway, where the node is set to send those.
+// rider is a report on a message that is sent anyway, for a scheduler that asked for those: its view is
+// fresher than snapshots.
 func (n *Node) rider(now time.Duration, s *stream) *cluster.Report {
-	if !n.cfg.Riders {
+	if !s.ref.Riders {
 		return nil
 	}
 	return n.reportTo(now, s)

@@ -223,9 +223,13 @@ func TestSchedulersAreBounded(t *testing.T) {
 }
 
 func TestRidersCarryOneStream(t *testing.T) {
-	n := newNode(t, func(c *Config) { c.Riders = true })
+	n := newNode(t)
 	attach(t, n, "a", 1)
 	b := attach(t, n, "b", 1)
+	b.ref.Riders = true
+	if _, err := n.Attach(0, b.ref); err != nil {
+		t.Fatal(err)
+	}
 	reply, _, _ := n.Enqueue(0, b.message(n, b.place("t", shape(1, 1, 1))))
 	expect(t, "acknowledgement", reply.Report.Received, []cluster.Received{{Scheduler: "b", Incarnation: 1, Number: 1, Received: b.placed}})
 	finished(n, 1, "t")

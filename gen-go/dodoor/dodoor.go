@@ -1649,10 +1649,12 @@ func (p *Node) String() string {
 //   - Name
 //   - Address
 //   - Incarnation
+//   - Riders
 type SchedulerRef struct {
 	Name        *string `thrift:"name,1" db:"name" json:"name,omitempty"`
 	Address     *string `thrift:"address,2" db:"address" json:"address,omitempty"`
 	Incarnation *int64  `thrift:"incarnation,3" db:"incarnation" json:"incarnation,omitempty"`
+	Riders      *bool   `thrift:"riders,4" db:"riders" json:"riders,omitempty"`
 }
 
 func NewSchedulerRef() *SchedulerRef {
@@ -1685,6 +1687,15 @@ func (p *SchedulerRef) GetIncarnation() int64 {
 	}
 	return *p.Incarnation
 }
+
+var SchedulerRef_Riders_DEFAULT bool
+
+func (p *SchedulerRef) GetRiders() bool {
+	if !p.IsSetRiders() {
+		return SchedulerRef_Riders_DEFAULT
+	}
+	return *p.Riders
+}
 func (p *SchedulerRef) IsSetName() bool {
 	return p.Name != nil
 }
@@ -1695,6 +1706,10 @@ func (p *SchedulerRef) IsSetAddress() bool {
 
 func (p *SchedulerRef) IsSetIncarnation() bool {
 	return p.Incarnation != nil
+}
+
+func (p *SchedulerRef) IsSetRiders() bool {
+	return p.Riders != nil
 }
 
 func (p *SchedulerRef) Read(ctx context.Context, iprot thrift.TProtocol) error {
@@ -1734,6 +1749,16 @@ func (p *SchedulerRef) Read(ctx context.Context, iprot thrift.TProtocol) error {
 		case 3:
 			if fieldTypeId == thrift.I64 {
 				if err := p.ReadField3(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 4:
+			if fieldTypeId == thrift.BOOL {
+				if err := p.ReadField4(ctx, iprot); err != nil {
 					return err
 				}
 			} else {
@@ -1783,6 +1808,15 @@ func (p *SchedulerRef) ReadField3(ctx context.Context, iprot thrift.TProtocol) e
 	return nil
 }
 
+func (p *SchedulerRef) ReadField4(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadBool(ctx); err != nil {
+		return thrift.PrependError("error reading field 4: ", err)
+	} else {
+		p.Riders = &v
+	}
+	return nil
+}
+
 func (p *SchedulerRef) Write(ctx context.Context, oprot thrift.TProtocol) error {
 	if err := oprot.WriteStructBegin(ctx, "SchedulerRef"); err != nil {
 		return thrift.PrependError(fmt.Sprintf("%T write struct begin error: ", p), err)
@@ -1795,6 +1829,9 @@ func (p *SchedulerRef) Write(ctx context.Context, oprot thrift.TProtocol) error 
 			return err
 		}
 		if err := p.writeField3(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField4(ctx, oprot); err != nil {
 			return err
 		}
 	}
@@ -1852,6 +1889,21 @@ func (p *SchedulerRef) writeField3(ctx context.Context, oprot thrift.TProtocol) 
 	return err
 }
 
+func (p *SchedulerRef) writeField4(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetRiders() {
+		if err := oprot.WriteFieldBegin(ctx, "riders", thrift.BOOL, 4); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 4:riders: ", p), err)
+		}
+		if err := oprot.WriteBool(ctx, bool(*p.Riders)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.riders (4) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 4:riders: ", p), err)
+		}
+	}
+	return err
+}
+
 func (p *SchedulerRef) Equals(other *SchedulerRef) bool {
 	if p == other {
 		return true
@@ -1879,6 +1931,14 @@ func (p *SchedulerRef) Equals(other *SchedulerRef) bool {
 			return false
 		}
 		if (*p.Incarnation) != (*other.Incarnation) {
+			return false
+		}
+	}
+	if p.Riders != other.Riders {
+		if p.Riders == nil || other.Riders == nil {
+			return false
+		}
+		if (*p.Riders) != (*other.Riders) {
 			return false
 		}
 	}
@@ -10019,9 +10079,13 @@ func (p *Report) String() string {
 // Attributes:
 //   - Version
 //   - Nodes
+//   - Schedulers
+//   - Home
 type Roster struct {
-	Version *int64  `thrift:"version,1" db:"version" json:"version,omitempty"`
-	Nodes   []*Node `thrift:"nodes,2" db:"nodes" json:"nodes,omitempty"`
+	Version    *int64   `thrift:"version,1" db:"version" json:"version,omitempty"`
+	Nodes      []*Node  `thrift:"nodes,2" db:"nodes" json:"nodes,omitempty"`
+	Schedulers []string `thrift:"schedulers,3" db:"schedulers" json:"schedulers,omitempty"`
+	Home       []int32  `thrift:"home,4" db:"home" json:"home,omitempty"`
 }
 
 func NewRoster() *Roster {
@@ -10042,12 +10106,32 @@ var Roster_Nodes_DEFAULT []*Node
 func (p *Roster) GetNodes() []*Node {
 	return p.Nodes
 }
+
+var Roster_Schedulers_DEFAULT []string
+
+func (p *Roster) GetSchedulers() []string {
+	return p.Schedulers
+}
+
+var Roster_Home_DEFAULT []int32
+
+func (p *Roster) GetHome() []int32 {
+	return p.Home
+}
 func (p *Roster) IsSetVersion() bool {
 	return p.Version != nil
 }
 
 func (p *Roster) IsSetNodes() bool {
 	return p.Nodes != nil
+}
+
+func (p *Roster) IsSetSchedulers() bool {
+	return p.Schedulers != nil
+}
+
+func (p *Roster) IsSetHome() bool {
+	return p.Home != nil
 }
 
 func (p *Roster) Read(ctx context.Context, iprot thrift.TProtocol) error {
@@ -10077,6 +10161,26 @@ func (p *Roster) Read(ctx context.Context, iprot thrift.TProtocol) error {
 		case 2:
 			if fieldTypeId == thrift.LIST {
 				if err := p.ReadField2(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 3:
+			if fieldTypeId == thrift.LIST {
+				if err := p.ReadField3(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 4:
+			if fieldTypeId == thrift.LIST {
+				if err := p.ReadField4(ctx, iprot); err != nil {
 					return err
 				}
 			} else {
@@ -10128,6 +10232,50 @@ func (p *Roster) ReadField2(ctx context.Context, iprot thrift.TProtocol) error {
 	return nil
 }
 
+func (p *Roster) ReadField3(ctx context.Context, iprot thrift.TProtocol) error {
+	_, size, err := iprot.ReadListBegin(ctx)
+	if err != nil {
+		return thrift.PrependError("error reading list begin: ", err)
+	}
+	tSlice := make([]string, 0, size)
+	p.Schedulers = tSlice
+	for i := 0; i < size; i++ {
+		var _elem20 string
+		if v, err := iprot.ReadString(ctx); err != nil {
+			return thrift.PrependError("error reading field 0: ", err)
+		} else {
+			_elem20 = v
+		}
+		p.Schedulers = append(p.Schedulers, _elem20)
+	}
+	if err := iprot.ReadListEnd(ctx); err != nil {
+		return thrift.PrependError("error reading list end: ", err)
+	}
+	return nil
+}
+
+func (p *Roster) ReadField4(ctx context.Context, iprot thrift.TProtocol) error {
+	_, size, err := iprot.ReadListBegin(ctx)
+	if err != nil {
+		return thrift.PrependError("error reading list begin: ", err)
+	}
+	tSlice := make([]int32, 0, size)
+	p.Home = tSlice
+	for i := 0; i < size; i++ {
+		var _elem21 int32
+		if v, err := iprot.ReadI32(ctx); err != nil {
+			return thrift.PrependError("error reading field 0: ", err)
+		} else {
+			_elem21 = v
+		}
+		p.Home = append(p.Home, _elem21)
+	}
+	if err := iprot.ReadListEnd(ctx); err != nil {
+		return thrift.PrependError("error reading list end: ", err)
+	}
+	return nil
+}
+
 func (p *Roster) Write(ctx context.Context, oprot thrift.TProtocol) error {
 	if err := oprot.WriteStructBegin(ctx, "Roster"); err != nil {
 		return thrift.PrependError(fmt.Sprintf("%T write struct begin error: ", p), err)
@@ -10137,6 +10285,12 @@ func (p *Roster) Write(ctx context.Context, oprot thrift.TProtocol) error {
 			return err
 		}
 		if err := p.writeField2(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField3(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField4(ctx, oprot); err != nil {
 			return err
 		}
 	}
@@ -10187,6 +10341,52 @@ func (p *Roster) writeField2(ctx context.Context, oprot thrift.TProtocol) (err e
 	return err
 }
 
+func (p *Roster) writeField3(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetSchedulers() {
+		if err := oprot.WriteFieldBegin(ctx, "schedulers", thrift.LIST, 3); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 3:schedulers: ", p), err)
+		}
+		if err := oprot.WriteListBegin(ctx, thrift.STRING, len(p.Schedulers)); err != nil {
+			return thrift.PrependError("error writing list begin: ", err)
+		}
+		for _, v := range p.Schedulers {
+			if err := oprot.WriteString(ctx, string(v)); err != nil {
+				return thrift.PrependError(fmt.Sprintf("%T. (0) field write error: ", p), err)
+			}
+		}
+		if err := oprot.WriteListEnd(ctx); err != nil {
+			return thrift.PrependError("error writing list end: ", err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 3:schedulers: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *Roster) writeField4(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetHome() {
+		if err := oprot.WriteFieldBegin(ctx, "home", thrift.LIST, 4); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 4:home: ", p), err)
+		}
+		if err := oprot.WriteListBegin(ctx, thrift.I32, len(p.Home)); err != nil {
+			return thrift.PrependError("error writing list begin: ", err)
+		}
+		for _, v := range p.Home {
+			if err := oprot.WriteI32(ctx, int32(v)); err != nil {
+				return thrift.PrependError(fmt.Sprintf("%T. (0) field write error: ", p), err)
+			}
+		}
+		if err := oprot.WriteListEnd(ctx); err != nil {
+			return thrift.PrependError("error writing list end: ", err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 4:home: ", p), err)
+		}
+	}
+	return err
+}
+
 func (p *Roster) Equals(other *Roster) bool {
 	if p == other {
 		return true
@@ -10205,8 +10405,26 @@ func (p *Roster) Equals(other *Roster) bool {
 		return false
 	}
 	for i, _tgt := range p.Nodes {
-		_src20 := other.Nodes[i]
-		if !_tgt.Equals(_src20) {
+		_src22 := other.Nodes[i]
+		if !_tgt.Equals(_src22) {
+			return false
+		}
+	}
+	if len(p.Schedulers) != len(other.Schedulers) {
+		return false
+	}
+	for i, _tgt := range p.Schedulers {
+		_src23 := other.Schedulers[i]
+		if _tgt != _src23 {
+			return false
+		}
+	}
+	if len(p.Home) != len(other.Home) {
+		return false
+	}
+	for i, _tgt := range p.Home {
+		_src24 := other.Home[i]
+		if _tgt != _src24 {
 			return false
 		}
 	}
@@ -10721,13 +10939,13 @@ func (p *Snapshot) ReadField8(ctx context.Context, iprot thrift.TProtocol) error
 	tSlice := make([]int32, 0, size)
 	p.Node = tSlice
 	for i := 0; i < size; i++ {
-		var _elem21 int32
+		var _elem25 int32
 		if v, err := iprot.ReadI32(ctx); err != nil {
 			return thrift.PrependError("error reading field 0: ", err)
 		} else {
-			_elem21 = v
+			_elem25 = v
 		}
-		p.Node = append(p.Node, _elem21)
+		p.Node = append(p.Node, _elem25)
 	}
 	if err := iprot.ReadListEnd(ctx); err != nil {
 		return thrift.PrependError("error reading list end: ", err)
@@ -10743,13 +10961,13 @@ func (p *Snapshot) ReadField9(ctx context.Context, iprot thrift.TProtocol) error
 	tSlice := make([]int64, 0, size)
 	p.Millicores = tSlice
 	for i := 0; i < size; i++ {
-		var _elem22 int64
+		var _elem26 int64
 		if v, err := iprot.ReadI64(ctx); err != nil {
 			return thrift.PrependError("error reading field 0: ", err)
 		} else {
-			_elem22 = v
+			_elem26 = v
 		}
-		p.Millicores = append(p.Millicores, _elem22)
+		p.Millicores = append(p.Millicores, _elem26)
 	}
 	if err := iprot.ReadListEnd(ctx); err != nil {
 		return thrift.PrependError("error reading list end: ", err)
@@ -10765,13 +10983,13 @@ func (p *Snapshot) ReadField10(ctx context.Context, iprot thrift.TProtocol) erro
 	tSlice := make([]int64, 0, size)
 	p.MemoryMib = tSlice
 	for i := 0; i < size; i++ {
-		var _elem23 int64
+		var _elem27 int64
 		if v, err := iprot.ReadI64(ctx); err != nil {
 			return thrift.PrependError("error reading field 0: ", err)
 		} else {
-			_elem23 = v
+			_elem27 = v
 		}
-		p.MemoryMib = append(p.MemoryMib, _elem23)
+		p.MemoryMib = append(p.MemoryMib, _elem27)
 	}
 	if err := iprot.ReadListEnd(ctx); err != nil {
 		return thrift.PrependError("error reading list end: ", err)
@@ -10787,13 +11005,13 @@ func (p *Snapshot) ReadField11(ctx context.Context, iprot thrift.TProtocol) erro
 	tSlice := make([]int64, 0, size)
 	p.DiskMib = tSlice
 	for i := 0; i < size; i++ {
-		var _elem24 int64
+		var _elem28 int64
 		if v, err := iprot.ReadI64(ctx); err != nil {
 			return thrift.PrependError("error reading field 0: ", err)
 		} else {
-			_elem24 = v
+			_elem28 = v
 		}
-		p.DiskMib = append(p.DiskMib, _elem24)
+		p.DiskMib = append(p.DiskMib, _elem28)
 	}
 	if err := iprot.ReadListEnd(ctx); err != nil {
 		return thrift.PrependError("error reading list end: ", err)
@@ -10809,31 +11027,31 @@ func (p *Snapshot) ReadField12(ctx context.Context, iprot thrift.TProtocol) erro
 	tMap := make(map[string][]int64, size)
 	p.Extra = tMap
 	for i := 0; i < size; i++ {
-		var _key25 string
+		var _key29 string
 		if v, err := iprot.ReadString(ctx); err != nil {
 			return thrift.PrependError("error reading field 0: ", err)
 		} else {
-			_key25 = v
+			_key29 = v
 		}
 		_, size, err := iprot.ReadListBegin(ctx)
 		if err != nil {
 			return thrift.PrependError("error reading list begin: ", err)
 		}
 		tSlice := make([]int64, 0, size)
-		_val26 := tSlice
+		_val30 := tSlice
 		for i := 0; i < size; i++ {
-			var _elem27 int64
+			var _elem31 int64
 			if v, err := iprot.ReadI64(ctx); err != nil {
 				return thrift.PrependError("error reading field 0: ", err)
 			} else {
-				_elem27 = v
+				_elem31 = v
 			}
-			_val26 = append(_val26, _elem27)
+			_val30 = append(_val30, _elem31)
 		}
 		if err := iprot.ReadListEnd(ctx); err != nil {
 			return thrift.PrependError("error reading list end: ", err)
 		}
-		p.Extra[_key25] = _val26
+		p.Extra[_key29] = _val30
 	}
 	if err := iprot.ReadMapEnd(ctx); err != nil {
 		return thrift.PrependError("error reading map end: ", err)
@@ -10849,13 +11067,13 @@ func (p *Snapshot) ReadField13(ctx context.Context, iprot thrift.TProtocol) erro
 	tSlice := make([]int64, 0, size)
 	p.Tasks = tSlice
 	for i := 0; i < size; i++ {
-		var _elem28 int64
+		var _elem32 int64
 		if v, err := iprot.ReadI64(ctx); err != nil {
 			return thrift.PrependError("error reading field 0: ", err)
 		} else {
-			_elem28 = v
+			_elem32 = v
 		}
-		p.Tasks = append(p.Tasks, _elem28)
+		p.Tasks = append(p.Tasks, _elem32)
 	}
 	if err := iprot.ReadListEnd(ctx); err != nil {
 		return thrift.PrependError("error reading list end: ", err)
@@ -10871,13 +11089,13 @@ func (p *Snapshot) ReadField14(ctx context.Context, iprot thrift.TProtocol) erro
 	tSlice := make([]int64, 0, size)
 	p.DurationMs = tSlice
 	for i := 0; i < size; i++ {
-		var _elem29 int64
+		var _elem33 int64
 		if v, err := iprot.ReadI64(ctx); err != nil {
 			return thrift.PrependError("error reading field 0: ", err)
 		} else {
-			_elem29 = v
+			_elem33 = v
 		}
-		p.DurationMs = append(p.DurationMs, _elem29)
+		p.DurationMs = append(p.DurationMs, _elem33)
 	}
 	if err := iprot.ReadListEnd(ctx); err != nil {
 		return thrift.PrependError("error reading list end: ", err)
@@ -10893,13 +11111,13 @@ func (p *Snapshot) ReadField15(ctx context.Context, iprot thrift.TProtocol) erro
 	tSlice := make([]int64, 0, size)
 	p.Work = tSlice
 	for i := 0; i < size; i++ {
-		var _elem30 int64
+		var _elem34 int64
 		if v, err := iprot.ReadI64(ctx); err != nil {
 			return thrift.PrependError("error reading field 0: ", err)
 		} else {
-			_elem30 = v
+			_elem34 = v
 		}
-		p.Work = append(p.Work, _elem30)
+		p.Work = append(p.Work, _elem34)
 	}
 	if err := iprot.ReadListEnd(ctx); err != nil {
 		return thrift.PrependError("error reading list end: ", err)
@@ -10915,13 +11133,13 @@ func (p *Snapshot) ReadField16(ctx context.Context, iprot thrift.TProtocol) erro
 	tSlice := make([]int64, 0, size)
 	p.ReportSequence = tSlice
 	for i := 0; i < size; i++ {
-		var _elem31 int64
+		var _elem35 int64
 		if v, err := iprot.ReadI64(ctx); err != nil {
 			return thrift.PrependError("error reading field 0: ", err)
 		} else {
-			_elem31 = v
+			_elem35 = v
 		}
-		p.ReportSequence = append(p.ReportSequence, _elem31)
+		p.ReportSequence = append(p.ReportSequence, _elem35)
 	}
 	if err := iprot.ReadListEnd(ctx); err != nil {
 		return thrift.PrependError("error reading list end: ", err)
@@ -10937,13 +11155,13 @@ func (p *Snapshot) ReadField17(ctx context.Context, iprot thrift.TProtocol) erro
 	tSlice := make([]int64, 0, size)
 	p.OwnNumber = tSlice
 	for i := 0; i < size; i++ {
-		var _elem32 int64
+		var _elem36 int64
 		if v, err := iprot.ReadI64(ctx); err != nil {
 			return thrift.PrependError("error reading field 0: ", err)
 		} else {
-			_elem32 = v
+			_elem36 = v
 		}
-		p.OwnNumber = append(p.OwnNumber, _elem32)
+		p.OwnNumber = append(p.OwnNumber, _elem36)
 	}
 	if err := iprot.ReadListEnd(ctx); err != nil {
 		return thrift.PrependError("error reading list end: ", err)
@@ -11424,8 +11642,8 @@ func (p *Snapshot) Equals(other *Snapshot) bool {
 		return false
 	}
 	for i, _tgt := range p.Node {
-		_src33 := other.Node[i]
-		if _tgt != _src33 {
+		_src37 := other.Node[i]
+		if _tgt != _src37 {
 			return false
 		}
 	}
@@ -11433,8 +11651,8 @@ func (p *Snapshot) Equals(other *Snapshot) bool {
 		return false
 	}
 	for i, _tgt := range p.Millicores {
-		_src34 := other.Millicores[i]
-		if _tgt != _src34 {
+		_src38 := other.Millicores[i]
+		if _tgt != _src38 {
 			return false
 		}
 	}
@@ -11442,8 +11660,8 @@ func (p *Snapshot) Equals(other *Snapshot) bool {
 		return false
 	}
 	for i, _tgt := range p.MemoryMib {
-		_src35 := other.MemoryMib[i]
-		if _tgt != _src35 {
+		_src39 := other.MemoryMib[i]
+		if _tgt != _src39 {
 			return false
 		}
 	}
@@ -11451,8 +11669,8 @@ func (p *Snapshot) Equals(other *Snapshot) bool {
 		return false
 	}
 	for i, _tgt := range p.DiskMib {
-		_src36 := other.DiskMib[i]
-		if _tgt != _src36 {
+		_src40 := other.DiskMib[i]
+		if _tgt != _src40 {
 			return false
 		}
 	}
@@ -11460,13 +11678,13 @@ func (p *Snapshot) Equals(other *Snapshot) bool {
 		return false
 	}
 	for k, _tgt := range p.Extra {
-		_src37 := other.Extra[k]
-		if len(_tgt) != len(_src37) {
+		_src41 := other.Extra[k]
+		if len(_tgt) != len(_src41) {
 			return false
 		}
 		for i, _tgt := range _tgt {
-			_src38 := _src37[i]
-			if _tgt != _src38 {
+			_src42 := _src41[i]
+			if _tgt != _src42 {
 				return false
 			}
 		}
@@ -11475,8 +11693,8 @@ func (p *Snapshot) Equals(other *Snapshot) bool {
 		return false
 	}
 	for i, _tgt := range p.Tasks {
-		_src39 := other.Tasks[i]
-		if _tgt != _src39 {
+		_src43 := other.Tasks[i]
+		if _tgt != _src43 {
 			return false
 		}
 	}
@@ -11484,8 +11702,8 @@ func (p *Snapshot) Equals(other *Snapshot) bool {
 		return false
 	}
 	for i, _tgt := range p.DurationMs {
-		_src40 := other.DurationMs[i]
-		if _tgt != _src40 {
+		_src44 := other.DurationMs[i]
+		if _tgt != _src44 {
 			return false
 		}
 	}
@@ -11493,8 +11711,8 @@ func (p *Snapshot) Equals(other *Snapshot) bool {
 		return false
 	}
 	for i, _tgt := range p.Work {
-		_src41 := other.Work[i]
-		if _tgt != _src41 {
+		_src45 := other.Work[i]
+		if _tgt != _src45 {
 			return false
 		}
 	}
@@ -11502,8 +11720,8 @@ func (p *Snapshot) Equals(other *Snapshot) bool {
 		return false
 	}
 	for i, _tgt := range p.ReportSequence {
-		_src42 := other.ReportSequence[i]
-		if _tgt != _src42 {
+		_src46 := other.ReportSequence[i]
+		if _tgt != _src46 {
 			return false
 		}
 	}
@@ -11511,8 +11729,8 @@ func (p *Snapshot) Equals(other *Snapshot) bool {
 		return false
 	}
 	for i, _tgt := range p.OwnNumber {
-		_src43 := other.OwnNumber[i]
-		if _tgt != _src43 {
+		_src47 := other.OwnNumber[i]
+		if _tgt != _src47 {
 			return false
 		}
 	}
@@ -11971,11 +12189,11 @@ func (p *ClusterStatus) ReadField3(ctx context.Context, iprot thrift.TProtocol) 
 	tSlice := make([]*NodeStatus, 0, size)
 	p.Nodes = tSlice
 	for i := 0; i < size; i++ {
-		_elem44 := &NodeStatus{}
-		if err := _elem44.Read(ctx, iprot); err != nil {
-			return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", _elem44), err)
+		_elem48 := &NodeStatus{}
+		if err := _elem48.Read(ctx, iprot); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", _elem48), err)
 		}
-		p.Nodes = append(p.Nodes, _elem44)
+		p.Nodes = append(p.Nodes, _elem48)
 	}
 	if err := iprot.ReadListEnd(ctx); err != nil {
 		return thrift.PrependError("error reading list end: ", err)
@@ -11991,11 +12209,11 @@ func (p *ClusterStatus) ReadField4(ctx context.Context, iprot thrift.TProtocol) 
 	tSlice := make([]*SchedulerRef, 0, size)
 	p.Schedulers = tSlice
 	for i := 0; i < size; i++ {
-		_elem45 := &SchedulerRef{}
-		if err := _elem45.Read(ctx, iprot); err != nil {
-			return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", _elem45), err)
+		_elem49 := &SchedulerRef{}
+		if err := _elem49.Read(ctx, iprot); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", _elem49), err)
 		}
-		p.Schedulers = append(p.Schedulers, _elem45)
+		p.Schedulers = append(p.Schedulers, _elem49)
 	}
 	if err := iprot.ReadListEnd(ctx); err != nil {
 		return thrift.PrependError("error reading list end: ", err)
@@ -12132,8 +12350,8 @@ func (p *ClusterStatus) Equals(other *ClusterStatus) bool {
 		return false
 	}
 	for i, _tgt := range p.Nodes {
-		_src46 := other.Nodes[i]
-		if !_tgt.Equals(_src46) {
+		_src50 := other.Nodes[i]
+		if !_tgt.Equals(_src50) {
 			return false
 		}
 	}
@@ -12141,8 +12359,8 @@ func (p *ClusterStatus) Equals(other *ClusterStatus) bool {
 		return false
 	}
 	for i, _tgt := range p.Schedulers {
-		_src47 := other.Schedulers[i]
-		if !_tgt.Equals(_src47) {
+		_src51 := other.Schedulers[i]
+		if !_tgt.Equals(_src51) {
 			return false
 		}
 	}
@@ -12218,34 +12436,11 @@ func (p *SchedulerServiceClient) SetLastResponseMeta_(meta thrift.ResponseMeta) 
 // Parameters:
 //   - Request
 func (p *SchedulerServiceClient) Submit(ctx context.Context, request *SubmitRequest) (_r *SubmitReply, _err error) {
-	var _args48 SchedulerServiceSubmitArgs
-	_args48.Request = request
-	var _result50 SchedulerServiceSubmitResult
-	var _meta49 thrift.ResponseMeta
-	_meta49, _err = p.Client_().Call(ctx, "submit", &_args48, &_result50)
-	p.SetLastResponseMeta_(_meta49)
-	if _err != nil {
-		return
-	}
-	switch {
-	case _result50.E != nil:
-		return _r, _result50.E
-	}
-
-	if _ret51 := _result50.GetSuccess(); _ret51 != nil {
-		return _ret51, nil
-	}
-	return nil, thrift.NewTApplicationException(thrift.MISSING_RESULT, "submit failed: unknown result")
-}
-
-// Parameters:
-//   - Request
-func (p *SchedulerServiceClient) Collect(ctx context.Context, request *CollectRequest) (_r *CollectReply, _err error) {
-	var _args52 SchedulerServiceCollectArgs
+	var _args52 SchedulerServiceSubmitArgs
 	_args52.Request = request
-	var _result54 SchedulerServiceCollectResult
+	var _result54 SchedulerServiceSubmitResult
 	var _meta53 thrift.ResponseMeta
-	_meta53, _err = p.Client_().Call(ctx, "collect", &_args52, &_result54)
+	_meta53, _err = p.Client_().Call(ctx, "submit", &_args52, &_result54)
 	p.SetLastResponseMeta_(_meta53)
 	if _err != nil {
 		return
@@ -12258,17 +12453,17 @@ func (p *SchedulerServiceClient) Collect(ctx context.Context, request *CollectRe
 	if _ret55 := _result54.GetSuccess(); _ret55 != nil {
 		return _ret55, nil
 	}
-	return nil, thrift.NewTApplicationException(thrift.MISSING_RESULT, "collect failed: unknown result")
+	return nil, thrift.NewTApplicationException(thrift.MISSING_RESULT, "submit failed: unknown result")
 }
 
 // Parameters:
-//   - TaskID
-func (p *SchedulerServiceClient) Cancel(ctx context.Context, task_id string) (_r bool, _err error) {
-	var _args56 SchedulerServiceCancelArgs
-	_args56.TaskID = task_id
-	var _result58 SchedulerServiceCancelResult
+//   - Request
+func (p *SchedulerServiceClient) Collect(ctx context.Context, request *CollectRequest) (_r *CollectReply, _err error) {
+	var _args56 SchedulerServiceCollectArgs
+	_args56.Request = request
+	var _result58 SchedulerServiceCollectResult
 	var _meta57 thrift.ResponseMeta
-	_meta57, _err = p.Client_().Call(ctx, "cancel", &_args56, &_result58)
+	_meta57, _err = p.Client_().Call(ctx, "collect", &_args56, &_result58)
 	p.SetLastResponseMeta_(_meta57)
 	if _err != nil {
 		return
@@ -12278,44 +12473,67 @@ func (p *SchedulerServiceClient) Cancel(ctx context.Context, task_id string) (_r
 		return _r, _result58.E
 	}
 
-	return _result58.GetSuccess(), nil
+	if _ret59 := _result58.GetSuccess(); _ret59 != nil {
+		return _ret59, nil
+	}
+	return nil, thrift.NewTApplicationException(thrift.MISSING_RESULT, "collect failed: unknown result")
+}
+
+// Parameters:
+//   - TaskID
+func (p *SchedulerServiceClient) Cancel(ctx context.Context, task_id string) (_r bool, _err error) {
+	var _args60 SchedulerServiceCancelArgs
+	_args60.TaskID = task_id
+	var _result62 SchedulerServiceCancelResult
+	var _meta61 thrift.ResponseMeta
+	_meta61, _err = p.Client_().Call(ctx, "cancel", &_args60, &_result62)
+	p.SetLastResponseMeta_(_meta61)
+	if _err != nil {
+		return
+	}
+	switch {
+	case _result62.E != nil:
+		return _r, _result62.E
+	}
+
+	return _result62.GetSuccess(), nil
 }
 
 // Parameters:
 //   - Query
 func (p *SchedulerServiceClient) Tasks(ctx context.Context, query *TaskQuery) (_r []*TaskStatus, _err error) {
-	var _args59 SchedulerServiceTasksArgs
-	_args59.Query = query
-	var _result61 SchedulerServiceTasksResult
-	var _meta60 thrift.ResponseMeta
-	_meta60, _err = p.Client_().Call(ctx, "tasks", &_args59, &_result61)
-	p.SetLastResponseMeta_(_meta60)
+	var _args63 SchedulerServiceTasksArgs
+	_args63.Query = query
+	var _result65 SchedulerServiceTasksResult
+	var _meta64 thrift.ResponseMeta
+	_meta64, _err = p.Client_().Call(ctx, "tasks", &_args63, &_result65)
+	p.SetLastResponseMeta_(_meta64)
 	if _err != nil {
 		return
 	}
 	switch {
-	case _result61.E != nil:
-		return _r, _result61.E
+	case _result65.E != nil:
+		return _r, _result65.E
 	}
 
-	return _result61.GetSuccess(), nil
+	return _result65.GetSuccess(), nil
 }
 
 // Parameters:
 //   - Notice
 func (p *SchedulerServiceClient) Complete(ctx context.Context, notice *CompletionNotice) (_err error) {
-	var _args62 SchedulerServiceCompleteArgs
-	_args62.Notice = notice
-	var _result64 SchedulerServiceCompleteResult
-	var _meta63 thrift.ResponseMeta
-	_meta63, _err = p.Client_().Call(ctx, "complete", &_args62, &_result64)
-	p.SetLastResponseMeta_(_meta63)
+	var _args66 SchedulerServiceCompleteArgs
+	_args66.Notice = notice
+	var _result68 SchedulerServiceCompleteResult
+	var _meta67 thrift.ResponseMeta
+	_meta67, _err = p.Client_().Call(ctx, "complete", &_args66, &_result68)
+	p.SetLastResponseMeta_(_meta67)
 	if _err != nil {
 		return
 	}
 	switch {
-	case _result64.E != nil:
-		return _result64.E
+	case _result68.E != nil:
+		return _result68.E
 	}
 
 	return nil
@@ -12324,75 +12542,75 @@ func (p *SchedulerServiceClient) Complete(ctx context.Context, notice *Completio
 // Parameters:
 //   - Snapshot
 func (p *SchedulerServiceClient) Push(ctx context.Context, snapshot *Snapshot) (_err error) {
-	var _args65 SchedulerServicePushArgs
-	_args65.Snapshot = snapshot
-	var _result67 SchedulerServicePushResult
-	var _meta66 thrift.ResponseMeta
-	_meta66, _err = p.Client_().Call(ctx, "push", &_args65, &_result67)
-	p.SetLastResponseMeta_(_meta66)
+	var _args69 SchedulerServicePushArgs
+	_args69.Snapshot = snapshot
+	var _result71 SchedulerServicePushResult
+	var _meta70 thrift.ResponseMeta
+	_meta70, _err = p.Client_().Call(ctx, "push", &_args69, &_result71)
+	p.SetLastResponseMeta_(_meta70)
 	if _err != nil {
 		return
 	}
 	switch {
-	case _result67.E != nil:
-		return _result67.E
+	case _result71.E != nil:
+		return _result71.E
 	}
 
 	return nil
 }
 
 func (p *SchedulerServiceClient) View(ctx context.Context) (_r *ClusterStatus, _err error) {
-	var _args68 SchedulerServiceViewArgs
-	var _result70 SchedulerServiceViewResult
-	var _meta69 thrift.ResponseMeta
-	_meta69, _err = p.Client_().Call(ctx, "view", &_args68, &_result70)
-	p.SetLastResponseMeta_(_meta69)
-	if _err != nil {
-		return
-	}
-	switch {
-	case _result70.E != nil:
-		return _r, _result70.E
-	}
-
-	if _ret71 := _result70.GetSuccess(); _ret71 != nil {
-		return _ret71, nil
-	}
-	return nil, thrift.NewTApplicationException(thrift.MISSING_RESULT, "view failed: unknown result")
-}
-
-func (p *SchedulerServiceClient) Settle(ctx context.Context) (_err error) {
-	var _args72 SchedulerServiceSettleArgs
-	var _result74 SchedulerServiceSettleResult
+	var _args72 SchedulerServiceViewArgs
+	var _result74 SchedulerServiceViewResult
 	var _meta73 thrift.ResponseMeta
-	_meta73, _err = p.Client_().Call(ctx, "settle", &_args72, &_result74)
+	_meta73, _err = p.Client_().Call(ctx, "view", &_args72, &_result74)
 	p.SetLastResponseMeta_(_meta73)
 	if _err != nil {
 		return
 	}
 	switch {
 	case _result74.E != nil:
-		return _result74.E
+		return _r, _result74.E
+	}
+
+	if _ret75 := _result74.GetSuccess(); _ret75 != nil {
+		return _ret75, nil
+	}
+	return nil, thrift.NewTApplicationException(thrift.MISSING_RESULT, "view failed: unknown result")
+}
+
+func (p *SchedulerServiceClient) Settle(ctx context.Context) (_err error) {
+	var _args76 SchedulerServiceSettleArgs
+	var _result78 SchedulerServiceSettleResult
+	var _meta77 thrift.ResponseMeta
+	_meta77, _err = p.Client_().Call(ctx, "settle", &_args76, &_result78)
+	p.SetLastResponseMeta_(_meta77)
+	if _err != nil {
+		return
+	}
+	switch {
+	case _result78.E != nil:
+		return _result78.E
 	}
 
 	return nil
 }
 
 func (p *SchedulerServiceClient) Counters(ctx context.Context) (_r map[string]int64, _err error) {
-	var _args75 SchedulerServiceCountersArgs
-	var _result77 SchedulerServiceCountersResult
-	var _meta76 thrift.ResponseMeta
-	_meta76, _err = p.Client_().Call(ctx, "counters", &_args75, &_result77)
-	p.SetLastResponseMeta_(_meta76)
+	var _args79 SchedulerServiceCountersArgs
+	var _result81 SchedulerServiceCountersResult
+	var _meta80 thrift.ResponseMeta
+	_meta80, _err = p.Client_().Call(ctx, "counters", &_args79, &_result81)
+	p.SetLastResponseMeta_(_meta80)
 	if _err != nil {
 		return
 	}
 	switch {
-	case _result77.E != nil:
-		return _r, _result77.E
+	case _result81.E != nil:
+		return _r, _result81.E
 	}
 
-	return _result77.GetSuccess(), nil
+	return _result81.GetSuccess(), nil
 }
 
 type SchedulerServiceProcessor struct {
@@ -12415,17 +12633,17 @@ func (p *SchedulerServiceProcessor) ProcessorMap() map[string]thrift.TProcessorF
 
 func NewSchedulerServiceProcessor(handler SchedulerService) *SchedulerServiceProcessor {
 
-	self78 := &SchedulerServiceProcessor{handler: handler, processorMap: make(map[string]thrift.TProcessorFunction)}
-	self78.processorMap["submit"] = &schedulerServiceProcessorSubmit{handler: handler}
-	self78.processorMap["collect"] = &schedulerServiceProcessorCollect{handler: handler}
-	self78.processorMap["cancel"] = &schedulerServiceProcessorCancel{handler: handler}
-	self78.processorMap["tasks"] = &schedulerServiceProcessorTasks{handler: handler}
-	self78.processorMap["complete"] = &schedulerServiceProcessorComplete{handler: handler}
-	self78.processorMap["push"] = &schedulerServiceProcessorPush{handler: handler}
-	self78.processorMap["view"] = &schedulerServiceProcessorView{handler: handler}
-	self78.processorMap["settle"] = &schedulerServiceProcessorSettle{handler: handler}
-	self78.processorMap["counters"] = &schedulerServiceProcessorCounters{handler: handler}
-	return self78
+	self82 := &SchedulerServiceProcessor{handler: handler, processorMap: make(map[string]thrift.TProcessorFunction)}
+	self82.processorMap["submit"] = &schedulerServiceProcessorSubmit{handler: handler}
+	self82.processorMap["collect"] = &schedulerServiceProcessorCollect{handler: handler}
+	self82.processorMap["cancel"] = &schedulerServiceProcessorCancel{handler: handler}
+	self82.processorMap["tasks"] = &schedulerServiceProcessorTasks{handler: handler}
+	self82.processorMap["complete"] = &schedulerServiceProcessorComplete{handler: handler}
+	self82.processorMap["push"] = &schedulerServiceProcessorPush{handler: handler}
+	self82.processorMap["view"] = &schedulerServiceProcessorView{handler: handler}
+	self82.processorMap["settle"] = &schedulerServiceProcessorSettle{handler: handler}
+	self82.processorMap["counters"] = &schedulerServiceProcessorCounters{handler: handler}
+	return self82
 }
 
 func (p *SchedulerServiceProcessor) Process(ctx context.Context, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
@@ -12438,12 +12656,12 @@ func (p *SchedulerServiceProcessor) Process(ctx context.Context, iprot, oprot th
 	}
 	iprot.Skip(ctx, thrift.STRUCT)
 	iprot.ReadMessageEnd(ctx)
-	x79 := thrift.NewTApplicationException(thrift.UNKNOWN_METHOD, "Unknown function "+name)
+	x83 := thrift.NewTApplicationException(thrift.UNKNOWN_METHOD, "Unknown function "+name)
 	oprot.WriteMessageBegin(ctx, name, thrift.EXCEPTION, seqId)
-	x79.Write(ctx, oprot)
+	x83.Write(ctx, oprot)
 	oprot.WriteMessageEnd(ctx)
 	oprot.Flush(ctx)
-	return false, x79
+	return false, x83
 
 }
 
@@ -12452,7 +12670,7 @@ type schedulerServiceProcessorSubmit struct {
 }
 
 func (p *schedulerServiceProcessorSubmit) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err80 error
+	var _write_err84 error
 	args := SchedulerServiceSubmitArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -12502,21 +12720,21 @@ func (p *schedulerServiceProcessorSubmit) Process(ctx context.Context, seqId int
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc81 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing submit: "+err2.Error())
+			_exc85 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing submit: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "submit", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err80 = thrift.WrapTException(err2)
+				_write_err84 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc81.Write(ctx, oprot); _write_err80 == nil && err2 != nil {
-				_write_err80 = thrift.WrapTException(err2)
+			if err2 := _exc85.Write(ctx, oprot); _write_err84 == nil && err2 != nil {
+				_write_err84 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err80 == nil && err2 != nil {
-				_write_err80 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err84 == nil && err2 != nil {
+				_write_err84 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err80 == nil && err2 != nil {
-				_write_err80 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err84 == nil && err2 != nil {
+				_write_err84 = thrift.WrapTException(err2)
 			}
-			if _write_err80 != nil {
-				return false, thrift.WrapTException(_write_err80)
+			if _write_err84 != nil {
+				return false, thrift.WrapTException(_write_err84)
 			}
 			return true, err
 		}
@@ -12525,19 +12743,19 @@ func (p *schedulerServiceProcessorSubmit) Process(ctx context.Context, seqId int
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "submit", thrift.REPLY, seqId); err2 != nil {
-		_write_err80 = thrift.WrapTException(err2)
+		_write_err84 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err80 == nil && err2 != nil {
-		_write_err80 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err84 == nil && err2 != nil {
+		_write_err84 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err80 == nil && err2 != nil {
-		_write_err80 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err84 == nil && err2 != nil {
+		_write_err84 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err80 == nil && err2 != nil {
-		_write_err80 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err84 == nil && err2 != nil {
+		_write_err84 = thrift.WrapTException(err2)
 	}
-	if _write_err80 != nil {
-		return false, thrift.WrapTException(_write_err80)
+	if _write_err84 != nil {
+		return false, thrift.WrapTException(_write_err84)
 	}
 	return true, err
 }
@@ -12547,7 +12765,7 @@ type schedulerServiceProcessorCollect struct {
 }
 
 func (p *schedulerServiceProcessorCollect) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err82 error
+	var _write_err86 error
 	args := SchedulerServiceCollectArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -12597,21 +12815,21 @@ func (p *schedulerServiceProcessorCollect) Process(ctx context.Context, seqId in
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc83 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing collect: "+err2.Error())
+			_exc87 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing collect: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "collect", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err82 = thrift.WrapTException(err2)
+				_write_err86 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc83.Write(ctx, oprot); _write_err82 == nil && err2 != nil {
-				_write_err82 = thrift.WrapTException(err2)
+			if err2 := _exc87.Write(ctx, oprot); _write_err86 == nil && err2 != nil {
+				_write_err86 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err82 == nil && err2 != nil {
-				_write_err82 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err86 == nil && err2 != nil {
+				_write_err86 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err82 == nil && err2 != nil {
-				_write_err82 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err86 == nil && err2 != nil {
+				_write_err86 = thrift.WrapTException(err2)
 			}
-			if _write_err82 != nil {
-				return false, thrift.WrapTException(_write_err82)
+			if _write_err86 != nil {
+				return false, thrift.WrapTException(_write_err86)
 			}
 			return true, err
 		}
@@ -12620,19 +12838,19 @@ func (p *schedulerServiceProcessorCollect) Process(ctx context.Context, seqId in
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "collect", thrift.REPLY, seqId); err2 != nil {
-		_write_err82 = thrift.WrapTException(err2)
+		_write_err86 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err82 == nil && err2 != nil {
-		_write_err82 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err86 == nil && err2 != nil {
+		_write_err86 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err82 == nil && err2 != nil {
-		_write_err82 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err86 == nil && err2 != nil {
+		_write_err86 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err82 == nil && err2 != nil {
-		_write_err82 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err86 == nil && err2 != nil {
+		_write_err86 = thrift.WrapTException(err2)
 	}
-	if _write_err82 != nil {
-		return false, thrift.WrapTException(_write_err82)
+	if _write_err86 != nil {
+		return false, thrift.WrapTException(_write_err86)
 	}
 	return true, err
 }
@@ -12642,7 +12860,7 @@ type schedulerServiceProcessorCancel struct {
 }
 
 func (p *schedulerServiceProcessorCancel) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err84 error
+	var _write_err88 error
 	args := SchedulerServiceCancelArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -12692,21 +12910,21 @@ func (p *schedulerServiceProcessorCancel) Process(ctx context.Context, seqId int
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc85 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing cancel: "+err2.Error())
+			_exc89 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing cancel: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "cancel", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err84 = thrift.WrapTException(err2)
+				_write_err88 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc85.Write(ctx, oprot); _write_err84 == nil && err2 != nil {
-				_write_err84 = thrift.WrapTException(err2)
+			if err2 := _exc89.Write(ctx, oprot); _write_err88 == nil && err2 != nil {
+				_write_err88 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err84 == nil && err2 != nil {
-				_write_err84 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err88 == nil && err2 != nil {
+				_write_err88 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err84 == nil && err2 != nil {
-				_write_err84 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err88 == nil && err2 != nil {
+				_write_err88 = thrift.WrapTException(err2)
 			}
-			if _write_err84 != nil {
-				return false, thrift.WrapTException(_write_err84)
+			if _write_err88 != nil {
+				return false, thrift.WrapTException(_write_err88)
 			}
 			return true, err
 		}
@@ -12715,19 +12933,19 @@ func (p *schedulerServiceProcessorCancel) Process(ctx context.Context, seqId int
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "cancel", thrift.REPLY, seqId); err2 != nil {
-		_write_err84 = thrift.WrapTException(err2)
+		_write_err88 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err84 == nil && err2 != nil {
-		_write_err84 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err88 == nil && err2 != nil {
+		_write_err88 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err84 == nil && err2 != nil {
-		_write_err84 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err88 == nil && err2 != nil {
+		_write_err88 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err84 == nil && err2 != nil {
-		_write_err84 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err88 == nil && err2 != nil {
+		_write_err88 = thrift.WrapTException(err2)
 	}
-	if _write_err84 != nil {
-		return false, thrift.WrapTException(_write_err84)
+	if _write_err88 != nil {
+		return false, thrift.WrapTException(_write_err88)
 	}
 	return true, err
 }
@@ -12737,7 +12955,7 @@ type schedulerServiceProcessorTasks struct {
 }
 
 func (p *schedulerServiceProcessorTasks) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err86 error
+	var _write_err90 error
 	args := SchedulerServiceTasksArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -12787,21 +13005,21 @@ func (p *schedulerServiceProcessorTasks) Process(ctx context.Context, seqId int3
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc87 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing tasks: "+err2.Error())
+			_exc91 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing tasks: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "tasks", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err86 = thrift.WrapTException(err2)
+				_write_err90 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc87.Write(ctx, oprot); _write_err86 == nil && err2 != nil {
-				_write_err86 = thrift.WrapTException(err2)
+			if err2 := _exc91.Write(ctx, oprot); _write_err90 == nil && err2 != nil {
+				_write_err90 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err86 == nil && err2 != nil {
-				_write_err86 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err90 == nil && err2 != nil {
+				_write_err90 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err86 == nil && err2 != nil {
-				_write_err86 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err90 == nil && err2 != nil {
+				_write_err90 = thrift.WrapTException(err2)
 			}
-			if _write_err86 != nil {
-				return false, thrift.WrapTException(_write_err86)
+			if _write_err90 != nil {
+				return false, thrift.WrapTException(_write_err90)
 			}
 			return true, err
 		}
@@ -12810,19 +13028,19 @@ func (p *schedulerServiceProcessorTasks) Process(ctx context.Context, seqId int3
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "tasks", thrift.REPLY, seqId); err2 != nil {
-		_write_err86 = thrift.WrapTException(err2)
+		_write_err90 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err86 == nil && err2 != nil {
-		_write_err86 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err90 == nil && err2 != nil {
+		_write_err90 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err86 == nil && err2 != nil {
-		_write_err86 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err90 == nil && err2 != nil {
+		_write_err90 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err86 == nil && err2 != nil {
-		_write_err86 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err90 == nil && err2 != nil {
+		_write_err90 = thrift.WrapTException(err2)
 	}
-	if _write_err86 != nil {
-		return false, thrift.WrapTException(_write_err86)
+	if _write_err90 != nil {
+		return false, thrift.WrapTException(_write_err90)
 	}
 	return true, err
 }
@@ -12832,7 +13050,7 @@ type schedulerServiceProcessorComplete struct {
 }
 
 func (p *schedulerServiceProcessorComplete) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err88 error
+	var _write_err92 error
 	args := SchedulerServiceCompleteArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -12882,40 +13100,40 @@ func (p *schedulerServiceProcessorComplete) Process(ctx context.Context, seqId i
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc89 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing complete: "+err2.Error())
+			_exc93 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing complete: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "complete", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err88 = thrift.WrapTException(err2)
+				_write_err92 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc89.Write(ctx, oprot); _write_err88 == nil && err2 != nil {
-				_write_err88 = thrift.WrapTException(err2)
+			if err2 := _exc93.Write(ctx, oprot); _write_err92 == nil && err2 != nil {
+				_write_err92 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err88 == nil && err2 != nil {
-				_write_err88 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err92 == nil && err2 != nil {
+				_write_err92 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err88 == nil && err2 != nil {
-				_write_err88 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err92 == nil && err2 != nil {
+				_write_err92 = thrift.WrapTException(err2)
 			}
-			if _write_err88 != nil {
-				return false, thrift.WrapTException(_write_err88)
+			if _write_err92 != nil {
+				return false, thrift.WrapTException(_write_err92)
 			}
 			return true, err
 		}
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "complete", thrift.REPLY, seqId); err2 != nil {
-		_write_err88 = thrift.WrapTException(err2)
+		_write_err92 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err88 == nil && err2 != nil {
-		_write_err88 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err92 == nil && err2 != nil {
+		_write_err92 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err88 == nil && err2 != nil {
-		_write_err88 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err92 == nil && err2 != nil {
+		_write_err92 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err88 == nil && err2 != nil {
-		_write_err88 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err92 == nil && err2 != nil {
+		_write_err92 = thrift.WrapTException(err2)
 	}
-	if _write_err88 != nil {
-		return false, thrift.WrapTException(_write_err88)
+	if _write_err92 != nil {
+		return false, thrift.WrapTException(_write_err92)
 	}
 	return true, err
 }
@@ -12925,7 +13143,7 @@ type schedulerServiceProcessorPush struct {
 }
 
 func (p *schedulerServiceProcessorPush) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err90 error
+	var _write_err94 error
 	args := SchedulerServicePushArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -12975,40 +13193,40 @@ func (p *schedulerServiceProcessorPush) Process(ctx context.Context, seqId int32
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc91 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing push: "+err2.Error())
+			_exc95 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing push: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "push", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err90 = thrift.WrapTException(err2)
+				_write_err94 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc91.Write(ctx, oprot); _write_err90 == nil && err2 != nil {
-				_write_err90 = thrift.WrapTException(err2)
+			if err2 := _exc95.Write(ctx, oprot); _write_err94 == nil && err2 != nil {
+				_write_err94 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err90 == nil && err2 != nil {
-				_write_err90 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err94 == nil && err2 != nil {
+				_write_err94 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err90 == nil && err2 != nil {
-				_write_err90 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err94 == nil && err2 != nil {
+				_write_err94 = thrift.WrapTException(err2)
 			}
-			if _write_err90 != nil {
-				return false, thrift.WrapTException(_write_err90)
+			if _write_err94 != nil {
+				return false, thrift.WrapTException(_write_err94)
 			}
 			return true, err
 		}
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "push", thrift.REPLY, seqId); err2 != nil {
-		_write_err90 = thrift.WrapTException(err2)
+		_write_err94 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err90 == nil && err2 != nil {
-		_write_err90 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err94 == nil && err2 != nil {
+		_write_err94 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err90 == nil && err2 != nil {
-		_write_err90 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err94 == nil && err2 != nil {
+		_write_err94 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err90 == nil && err2 != nil {
-		_write_err90 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err94 == nil && err2 != nil {
+		_write_err94 = thrift.WrapTException(err2)
 	}
-	if _write_err90 != nil {
-		return false, thrift.WrapTException(_write_err90)
+	if _write_err94 != nil {
+		return false, thrift.WrapTException(_write_err94)
 	}
 	return true, err
 }
@@ -13018,7 +13236,7 @@ type schedulerServiceProcessorView struct {
 }
 
 func (p *schedulerServiceProcessorView) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err92 error
+	var _write_err96 error
 	args := SchedulerServiceViewArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -13068,21 +13286,21 @@ func (p *schedulerServiceProcessorView) Process(ctx context.Context, seqId int32
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc93 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing view: "+err2.Error())
+			_exc97 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing view: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "view", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err92 = thrift.WrapTException(err2)
+				_write_err96 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc93.Write(ctx, oprot); _write_err92 == nil && err2 != nil {
-				_write_err92 = thrift.WrapTException(err2)
+			if err2 := _exc97.Write(ctx, oprot); _write_err96 == nil && err2 != nil {
+				_write_err96 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err92 == nil && err2 != nil {
-				_write_err92 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err96 == nil && err2 != nil {
+				_write_err96 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err92 == nil && err2 != nil {
-				_write_err92 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err96 == nil && err2 != nil {
+				_write_err96 = thrift.WrapTException(err2)
 			}
-			if _write_err92 != nil {
-				return false, thrift.WrapTException(_write_err92)
+			if _write_err96 != nil {
+				return false, thrift.WrapTException(_write_err96)
 			}
 			return true, err
 		}
@@ -13091,19 +13309,19 @@ func (p *schedulerServiceProcessorView) Process(ctx context.Context, seqId int32
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "view", thrift.REPLY, seqId); err2 != nil {
-		_write_err92 = thrift.WrapTException(err2)
+		_write_err96 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err92 == nil && err2 != nil {
-		_write_err92 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err96 == nil && err2 != nil {
+		_write_err96 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err92 == nil && err2 != nil {
-		_write_err92 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err96 == nil && err2 != nil {
+		_write_err96 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err92 == nil && err2 != nil {
-		_write_err92 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err96 == nil && err2 != nil {
+		_write_err96 = thrift.WrapTException(err2)
 	}
-	if _write_err92 != nil {
-		return false, thrift.WrapTException(_write_err92)
+	if _write_err96 != nil {
+		return false, thrift.WrapTException(_write_err96)
 	}
 	return true, err
 }
@@ -13113,7 +13331,7 @@ type schedulerServiceProcessorSettle struct {
 }
 
 func (p *schedulerServiceProcessorSettle) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err94 error
+	var _write_err98 error
 	args := SchedulerServiceSettleArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -13163,40 +13381,40 @@ func (p *schedulerServiceProcessorSettle) Process(ctx context.Context, seqId int
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc95 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing settle: "+err2.Error())
+			_exc99 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing settle: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "settle", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err94 = thrift.WrapTException(err2)
+				_write_err98 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc95.Write(ctx, oprot); _write_err94 == nil && err2 != nil {
-				_write_err94 = thrift.WrapTException(err2)
+			if err2 := _exc99.Write(ctx, oprot); _write_err98 == nil && err2 != nil {
+				_write_err98 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err94 == nil && err2 != nil {
-				_write_err94 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err98 == nil && err2 != nil {
+				_write_err98 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err94 == nil && err2 != nil {
-				_write_err94 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err98 == nil && err2 != nil {
+				_write_err98 = thrift.WrapTException(err2)
 			}
-			if _write_err94 != nil {
-				return false, thrift.WrapTException(_write_err94)
+			if _write_err98 != nil {
+				return false, thrift.WrapTException(_write_err98)
 			}
 			return true, err
 		}
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "settle", thrift.REPLY, seqId); err2 != nil {
-		_write_err94 = thrift.WrapTException(err2)
+		_write_err98 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err94 == nil && err2 != nil {
-		_write_err94 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err98 == nil && err2 != nil {
+		_write_err98 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err94 == nil && err2 != nil {
-		_write_err94 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err98 == nil && err2 != nil {
+		_write_err98 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err94 == nil && err2 != nil {
-		_write_err94 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err98 == nil && err2 != nil {
+		_write_err98 = thrift.WrapTException(err2)
 	}
-	if _write_err94 != nil {
-		return false, thrift.WrapTException(_write_err94)
+	if _write_err98 != nil {
+		return false, thrift.WrapTException(_write_err98)
 	}
 	return true, err
 }
@@ -13206,7 +13424,7 @@ type schedulerServiceProcessorCounters struct {
 }
 
 func (p *schedulerServiceProcessorCounters) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err96 error
+	var _write_err100 error
 	args := SchedulerServiceCountersArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -13256,21 +13474,21 @@ func (p *schedulerServiceProcessorCounters) Process(ctx context.Context, seqId i
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc97 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing counters: "+err2.Error())
+			_exc101 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing counters: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "counters", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err96 = thrift.WrapTException(err2)
+				_write_err100 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc97.Write(ctx, oprot); _write_err96 == nil && err2 != nil {
-				_write_err96 = thrift.WrapTException(err2)
+			if err2 := _exc101.Write(ctx, oprot); _write_err100 == nil && err2 != nil {
+				_write_err100 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err96 == nil && err2 != nil {
-				_write_err96 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err100 == nil && err2 != nil {
+				_write_err100 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err96 == nil && err2 != nil {
-				_write_err96 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err100 == nil && err2 != nil {
+				_write_err100 = thrift.WrapTException(err2)
 			}
-			if _write_err96 != nil {
-				return false, thrift.WrapTException(_write_err96)
+			if _write_err100 != nil {
+				return false, thrift.WrapTException(_write_err100)
 			}
 			return true, err
 		}
@@ -13279,19 +13497,19 @@ func (p *schedulerServiceProcessorCounters) Process(ctx context.Context, seqId i
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "counters", thrift.REPLY, seqId); err2 != nil {
-		_write_err96 = thrift.WrapTException(err2)
+		_write_err100 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err96 == nil && err2 != nil {
-		_write_err96 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err100 == nil && err2 != nil {
+		_write_err100 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err96 == nil && err2 != nil {
-		_write_err96 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err100 == nil && err2 != nil {
+		_write_err100 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err96 == nil && err2 != nil {
-		_write_err96 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err100 == nil && err2 != nil {
+		_write_err100 = thrift.WrapTException(err2)
 	}
-	if _write_err96 != nil {
-		return false, thrift.WrapTException(_write_err96)
+	if _write_err100 != nil {
+		return false, thrift.WrapTException(_write_err100)
 	}
 	return true, err
 }
@@ -14290,11 +14508,11 @@ func (p *SchedulerServiceTasksResult) ReadField0(ctx context.Context, iprot thri
 	tSlice := make([]*TaskStatus, 0, size)
 	p.Success = tSlice
 	for i := 0; i < size; i++ {
-		_elem98 := &TaskStatus{}
-		if err := _elem98.Read(ctx, iprot); err != nil {
-			return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", _elem98), err)
+		_elem102 := &TaskStatus{}
+		if err := _elem102.Read(ctx, iprot); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", _elem102), err)
 		}
-		p.Success = append(p.Success, _elem98)
+		p.Success = append(p.Success, _elem102)
 	}
 	if err := iprot.ReadListEnd(ctx); err != nil {
 		return thrift.PrependError("error reading list end: ", err)
@@ -15333,19 +15551,19 @@ func (p *SchedulerServiceCountersResult) ReadField0(ctx context.Context, iprot t
 	tMap := make(map[string]int64, size)
 	p.Success = tMap
 	for i := 0; i < size; i++ {
-		var _key99 string
+		var _key103 string
 		if v, err := iprot.ReadString(ctx); err != nil {
 			return thrift.PrependError("error reading field 0: ", err)
 		} else {
-			_key99 = v
+			_key103 = v
 		}
-		var _val100 int64
+		var _val104 int64
 		if v, err := iprot.ReadI64(ctx); err != nil {
 			return thrift.PrependError("error reading field 0: ", err)
 		} else {
-			_val100 = v
+			_val104 = v
 		}
-		p.Success[_key99] = _val100
+		p.Success[_key103] = _val104
 	}
 	if err := iprot.ReadMapEnd(ctx); err != nil {
 		return thrift.PrependError("error reading map end: ", err)
@@ -15491,34 +15709,11 @@ func (p *WorkerServiceClient) SetLastResponseMeta_(meta thrift.ResponseMeta) {
 // Parameters:
 //   - Scheduler
 func (p *WorkerServiceClient) Attach(ctx context.Context, scheduler *SchedulerRef) (_r *AttachReply, _err error) {
-	var _args101 WorkerServiceAttachArgs
-	_args101.Scheduler = scheduler
-	var _result103 WorkerServiceAttachResult
-	var _meta102 thrift.ResponseMeta
-	_meta102, _err = p.Client_().Call(ctx, "attach", &_args101, &_result103)
-	p.SetLastResponseMeta_(_meta102)
-	if _err != nil {
-		return
-	}
-	switch {
-	case _result103.E != nil:
-		return _r, _result103.E
-	}
-
-	if _ret104 := _result103.GetSuccess(); _ret104 != nil {
-		return _ret104, nil
-	}
-	return nil, thrift.NewTApplicationException(thrift.MISSING_RESULT, "attach failed: unknown result")
-}
-
-// Parameters:
-//   - Request
-func (p *WorkerServiceClient) Enqueue(ctx context.Context, request *EnqueueRequest) (_r *EnqueueReply, _err error) {
-	var _args105 WorkerServiceEnqueueArgs
-	_args105.Request = request
-	var _result107 WorkerServiceEnqueueResult
+	var _args105 WorkerServiceAttachArgs
+	_args105.Scheduler = scheduler
+	var _result107 WorkerServiceAttachResult
 	var _meta106 thrift.ResponseMeta
-	_meta106, _err = p.Client_().Call(ctx, "enqueue", &_args105, &_result107)
+	_meta106, _err = p.Client_().Call(ctx, "attach", &_args105, &_result107)
 	p.SetLastResponseMeta_(_meta106)
 	if _err != nil {
 		return
@@ -15531,17 +15726,17 @@ func (p *WorkerServiceClient) Enqueue(ctx context.Context, request *EnqueueReque
 	if _ret108 := _result107.GetSuccess(); _ret108 != nil {
 		return _ret108, nil
 	}
-	return nil, thrift.NewTApplicationException(thrift.MISSING_RESULT, "enqueue failed: unknown result")
+	return nil, thrift.NewTApplicationException(thrift.MISSING_RESULT, "attach failed: unknown result")
 }
 
 // Parameters:
 //   - Request
-func (p *WorkerServiceClient) Probe(ctx context.Context, request *ProbeRequest) (_r *ProbeReply, _err error) {
-	var _args109 WorkerServiceProbeArgs
+func (p *WorkerServiceClient) Enqueue(ctx context.Context, request *EnqueueRequest) (_r *EnqueueReply, _err error) {
+	var _args109 WorkerServiceEnqueueArgs
 	_args109.Request = request
-	var _result111 WorkerServiceProbeResult
+	var _result111 WorkerServiceEnqueueResult
 	var _meta110 thrift.ResponseMeta
-	_meta110, _err = p.Client_().Call(ctx, "probe", &_args109, &_result111)
+	_meta110, _err = p.Client_().Call(ctx, "enqueue", &_args109, &_result111)
 	p.SetLastResponseMeta_(_meta110)
 	if _err != nil {
 		return
@@ -15554,17 +15749,17 @@ func (p *WorkerServiceClient) Probe(ctx context.Context, request *ProbeRequest) 
 	if _ret112 := _result111.GetSuccess(); _ret112 != nil {
 		return _ret112, nil
 	}
-	return nil, thrift.NewTApplicationException(thrift.MISSING_RESULT, "probe failed: unknown result")
+	return nil, thrift.NewTApplicationException(thrift.MISSING_RESULT, "enqueue failed: unknown result")
 }
 
 // Parameters:
-//   - TaskID
-func (p *WorkerServiceClient) Cancel(ctx context.Context, task_id string) (_r bool, _err error) {
-	var _args113 WorkerServiceCancelArgs
-	_args113.TaskID = task_id
-	var _result115 WorkerServiceCancelResult
+//   - Request
+func (p *WorkerServiceClient) Probe(ctx context.Context, request *ProbeRequest) (_r *ProbeReply, _err error) {
+	var _args113 WorkerServiceProbeArgs
+	_args113.Request = request
+	var _result115 WorkerServiceProbeResult
 	var _meta114 thrift.ResponseMeta
-	_meta114, _err = p.Client_().Call(ctx, "cancel", &_args113, &_result115)
+	_meta114, _err = p.Client_().Call(ctx, "probe", &_args113, &_result115)
 	p.SetLastResponseMeta_(_meta114)
 	if _err != nil {
 		return
@@ -15574,24 +15769,47 @@ func (p *WorkerServiceClient) Cancel(ctx context.Context, task_id string) (_r bo
 		return _r, _result115.E
 	}
 
-	return _result115.GetSuccess(), nil
+	if _ret116 := _result115.GetSuccess(); _ret116 != nil {
+		return _ret116, nil
+	}
+	return nil, thrift.NewTApplicationException(thrift.MISSING_RESULT, "probe failed: unknown result")
+}
+
+// Parameters:
+//   - TaskID
+func (p *WorkerServiceClient) Cancel(ctx context.Context, task_id string) (_r bool, _err error) {
+	var _args117 WorkerServiceCancelArgs
+	_args117.TaskID = task_id
+	var _result119 WorkerServiceCancelResult
+	var _meta118 thrift.ResponseMeta
+	_meta118, _err = p.Client_().Call(ctx, "cancel", &_args117, &_result119)
+	p.SetLastResponseMeta_(_meta118)
+	if _err != nil {
+		return
+	}
+	switch {
+	case _result119.E != nil:
+		return _r, _result119.E
+	}
+
+	return _result119.GetSuccess(), nil
 }
 
 // Parameters:
 //   - Draining
 func (p *WorkerServiceClient) Drain(ctx context.Context, draining bool) (_err error) {
-	var _args116 WorkerServiceDrainArgs
-	_args116.Draining = draining
-	var _result118 WorkerServiceDrainResult
-	var _meta117 thrift.ResponseMeta
-	_meta117, _err = p.Client_().Call(ctx, "drain", &_args116, &_result118)
-	p.SetLastResponseMeta_(_meta117)
+	var _args120 WorkerServiceDrainArgs
+	_args120.Draining = draining
+	var _result122 WorkerServiceDrainResult
+	var _meta121 thrift.ResponseMeta
+	_meta121, _err = p.Client_().Call(ctx, "drain", &_args120, &_result122)
+	p.SetLastResponseMeta_(_meta121)
 	if _err != nil {
 		return
 	}
 	switch {
-	case _result118.E != nil:
-		return _result118.E
+	case _result122.E != nil:
+		return _result122.E
 	}
 
 	return nil
@@ -15600,48 +15818,28 @@ func (p *WorkerServiceClient) Drain(ctx context.Context, draining bool) (_err er
 // Parameters:
 //   - Query
 func (p *WorkerServiceClient) Tasks(ctx context.Context, query *TaskQuery) (_r []*TaskStatus, _err error) {
-	var _args119 WorkerServiceTasksArgs
-	_args119.Query = query
-	var _result121 WorkerServiceTasksResult
-	var _meta120 thrift.ResponseMeta
-	_meta120, _err = p.Client_().Call(ctx, "tasks", &_args119, &_result121)
-	p.SetLastResponseMeta_(_meta120)
+	var _args123 WorkerServiceTasksArgs
+	_args123.Query = query
+	var _result125 WorkerServiceTasksResult
+	var _meta124 thrift.ResponseMeta
+	_meta124, _err = p.Client_().Call(ctx, "tasks", &_args123, &_result125)
+	p.SetLastResponseMeta_(_meta124)
 	if _err != nil {
 		return
 	}
 	switch {
-	case _result121.E != nil:
-		return _r, _result121.E
+	case _result125.E != nil:
+		return _r, _result125.E
 	}
 
-	return _result121.GetSuccess(), nil
+	return _result125.GetSuccess(), nil
 }
 
 func (p *WorkerServiceClient) State(ctx context.Context) (_r *Report, _err error) {
-	var _args122 WorkerServiceStateArgs
-	var _result124 WorkerServiceStateResult
-	var _meta123 thrift.ResponseMeta
-	_meta123, _err = p.Client_().Call(ctx, "state", &_args122, &_result124)
-	p.SetLastResponseMeta_(_meta123)
-	if _err != nil {
-		return
-	}
-	switch {
-	case _result124.E != nil:
-		return _r, _result124.E
-	}
-
-	if _ret125 := _result124.GetSuccess(); _ret125 != nil {
-		return _ret125, nil
-	}
-	return nil, thrift.NewTApplicationException(thrift.MISSING_RESULT, "state failed: unknown result")
-}
-
-func (p *WorkerServiceClient) Counters(ctx context.Context) (_r map[string]int64, _err error) {
-	var _args126 WorkerServiceCountersArgs
-	var _result128 WorkerServiceCountersResult
+	var _args126 WorkerServiceStateArgs
+	var _result128 WorkerServiceStateResult
 	var _meta127 thrift.ResponseMeta
-	_meta127, _err = p.Client_().Call(ctx, "counters", &_args126, &_result128)
+	_meta127, _err = p.Client_().Call(ctx, "state", &_args126, &_result128)
 	p.SetLastResponseMeta_(_meta127)
 	if _err != nil {
 		return
@@ -15651,7 +15849,27 @@ func (p *WorkerServiceClient) Counters(ctx context.Context) (_r map[string]int64
 		return _r, _result128.E
 	}
 
-	return _result128.GetSuccess(), nil
+	if _ret129 := _result128.GetSuccess(); _ret129 != nil {
+		return _ret129, nil
+	}
+	return nil, thrift.NewTApplicationException(thrift.MISSING_RESULT, "state failed: unknown result")
+}
+
+func (p *WorkerServiceClient) Counters(ctx context.Context) (_r map[string]int64, _err error) {
+	var _args130 WorkerServiceCountersArgs
+	var _result132 WorkerServiceCountersResult
+	var _meta131 thrift.ResponseMeta
+	_meta131, _err = p.Client_().Call(ctx, "counters", &_args130, &_result132)
+	p.SetLastResponseMeta_(_meta131)
+	if _err != nil {
+		return
+	}
+	switch {
+	case _result132.E != nil:
+		return _r, _result132.E
+	}
+
+	return _result132.GetSuccess(), nil
 }
 
 type WorkerServiceProcessor struct {
@@ -15674,16 +15892,16 @@ func (p *WorkerServiceProcessor) ProcessorMap() map[string]thrift.TProcessorFunc
 
 func NewWorkerServiceProcessor(handler WorkerService) *WorkerServiceProcessor {
 
-	self129 := &WorkerServiceProcessor{handler: handler, processorMap: make(map[string]thrift.TProcessorFunction)}
-	self129.processorMap["attach"] = &workerServiceProcessorAttach{handler: handler}
-	self129.processorMap["enqueue"] = &workerServiceProcessorEnqueue{handler: handler}
-	self129.processorMap["probe"] = &workerServiceProcessorProbe{handler: handler}
-	self129.processorMap["cancel"] = &workerServiceProcessorCancel{handler: handler}
-	self129.processorMap["drain"] = &workerServiceProcessorDrain{handler: handler}
-	self129.processorMap["tasks"] = &workerServiceProcessorTasks{handler: handler}
-	self129.processorMap["state"] = &workerServiceProcessorState{handler: handler}
-	self129.processorMap["counters"] = &workerServiceProcessorCounters{handler: handler}
-	return self129
+	self133 := &WorkerServiceProcessor{handler: handler, processorMap: make(map[string]thrift.TProcessorFunction)}
+	self133.processorMap["attach"] = &workerServiceProcessorAttach{handler: handler}
+	self133.processorMap["enqueue"] = &workerServiceProcessorEnqueue{handler: handler}
+	self133.processorMap["probe"] = &workerServiceProcessorProbe{handler: handler}
+	self133.processorMap["cancel"] = &workerServiceProcessorCancel{handler: handler}
+	self133.processorMap["drain"] = &workerServiceProcessorDrain{handler: handler}
+	self133.processorMap["tasks"] = &workerServiceProcessorTasks{handler: handler}
+	self133.processorMap["state"] = &workerServiceProcessorState{handler: handler}
+	self133.processorMap["counters"] = &workerServiceProcessorCounters{handler: handler}
+	return self133
 }
 
 func (p *WorkerServiceProcessor) Process(ctx context.Context, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
@@ -15696,12 +15914,12 @@ func (p *WorkerServiceProcessor) Process(ctx context.Context, iprot, oprot thrif
 	}
 	iprot.Skip(ctx, thrift.STRUCT)
 	iprot.ReadMessageEnd(ctx)
-	x130 := thrift.NewTApplicationException(thrift.UNKNOWN_METHOD, "Unknown function "+name)
+	x134 := thrift.NewTApplicationException(thrift.UNKNOWN_METHOD, "Unknown function "+name)
 	oprot.WriteMessageBegin(ctx, name, thrift.EXCEPTION, seqId)
-	x130.Write(ctx, oprot)
+	x134.Write(ctx, oprot)
 	oprot.WriteMessageEnd(ctx)
 	oprot.Flush(ctx)
-	return false, x130
+	return false, x134
 
 }
 
@@ -15710,7 +15928,7 @@ type workerServiceProcessorAttach struct {
 }
 
 func (p *workerServiceProcessorAttach) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err131 error
+	var _write_err135 error
 	args := WorkerServiceAttachArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -15760,21 +15978,21 @@ func (p *workerServiceProcessorAttach) Process(ctx context.Context, seqId int32,
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc132 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing attach: "+err2.Error())
+			_exc136 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing attach: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "attach", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err131 = thrift.WrapTException(err2)
+				_write_err135 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc132.Write(ctx, oprot); _write_err131 == nil && err2 != nil {
-				_write_err131 = thrift.WrapTException(err2)
+			if err2 := _exc136.Write(ctx, oprot); _write_err135 == nil && err2 != nil {
+				_write_err135 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err131 == nil && err2 != nil {
-				_write_err131 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err135 == nil && err2 != nil {
+				_write_err135 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err131 == nil && err2 != nil {
-				_write_err131 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err135 == nil && err2 != nil {
+				_write_err135 = thrift.WrapTException(err2)
 			}
-			if _write_err131 != nil {
-				return false, thrift.WrapTException(_write_err131)
+			if _write_err135 != nil {
+				return false, thrift.WrapTException(_write_err135)
 			}
 			return true, err
 		}
@@ -15783,19 +16001,19 @@ func (p *workerServiceProcessorAttach) Process(ctx context.Context, seqId int32,
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "attach", thrift.REPLY, seqId); err2 != nil {
-		_write_err131 = thrift.WrapTException(err2)
+		_write_err135 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err131 == nil && err2 != nil {
-		_write_err131 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err135 == nil && err2 != nil {
+		_write_err135 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err131 == nil && err2 != nil {
-		_write_err131 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err135 == nil && err2 != nil {
+		_write_err135 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err131 == nil && err2 != nil {
-		_write_err131 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err135 == nil && err2 != nil {
+		_write_err135 = thrift.WrapTException(err2)
 	}
-	if _write_err131 != nil {
-		return false, thrift.WrapTException(_write_err131)
+	if _write_err135 != nil {
+		return false, thrift.WrapTException(_write_err135)
 	}
 	return true, err
 }
@@ -15805,7 +16023,7 @@ type workerServiceProcessorEnqueue struct {
 }
 
 func (p *workerServiceProcessorEnqueue) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err133 error
+	var _write_err137 error
 	args := WorkerServiceEnqueueArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -15855,21 +16073,21 @@ func (p *workerServiceProcessorEnqueue) Process(ctx context.Context, seqId int32
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc134 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing enqueue: "+err2.Error())
+			_exc138 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing enqueue: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "enqueue", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err133 = thrift.WrapTException(err2)
+				_write_err137 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc134.Write(ctx, oprot); _write_err133 == nil && err2 != nil {
-				_write_err133 = thrift.WrapTException(err2)
+			if err2 := _exc138.Write(ctx, oprot); _write_err137 == nil && err2 != nil {
+				_write_err137 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err133 == nil && err2 != nil {
-				_write_err133 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err137 == nil && err2 != nil {
+				_write_err137 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err133 == nil && err2 != nil {
-				_write_err133 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err137 == nil && err2 != nil {
+				_write_err137 = thrift.WrapTException(err2)
 			}
-			if _write_err133 != nil {
-				return false, thrift.WrapTException(_write_err133)
+			if _write_err137 != nil {
+				return false, thrift.WrapTException(_write_err137)
 			}
 			return true, err
 		}
@@ -15878,19 +16096,19 @@ func (p *workerServiceProcessorEnqueue) Process(ctx context.Context, seqId int32
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "enqueue", thrift.REPLY, seqId); err2 != nil {
-		_write_err133 = thrift.WrapTException(err2)
+		_write_err137 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err133 == nil && err2 != nil {
-		_write_err133 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err137 == nil && err2 != nil {
+		_write_err137 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err133 == nil && err2 != nil {
-		_write_err133 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err137 == nil && err2 != nil {
+		_write_err137 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err133 == nil && err2 != nil {
-		_write_err133 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err137 == nil && err2 != nil {
+		_write_err137 = thrift.WrapTException(err2)
 	}
-	if _write_err133 != nil {
-		return false, thrift.WrapTException(_write_err133)
+	if _write_err137 != nil {
+		return false, thrift.WrapTException(_write_err137)
 	}
 	return true, err
 }
@@ -15900,7 +16118,7 @@ type workerServiceProcessorProbe struct {
 }
 
 func (p *workerServiceProcessorProbe) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err135 error
+	var _write_err139 error
 	args := WorkerServiceProbeArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -15950,21 +16168,21 @@ func (p *workerServiceProcessorProbe) Process(ctx context.Context, seqId int32, 
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc136 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing probe: "+err2.Error())
+			_exc140 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing probe: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "probe", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err135 = thrift.WrapTException(err2)
+				_write_err139 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc136.Write(ctx, oprot); _write_err135 == nil && err2 != nil {
-				_write_err135 = thrift.WrapTException(err2)
+			if err2 := _exc140.Write(ctx, oprot); _write_err139 == nil && err2 != nil {
+				_write_err139 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err135 == nil && err2 != nil {
-				_write_err135 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err139 == nil && err2 != nil {
+				_write_err139 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err135 == nil && err2 != nil {
-				_write_err135 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err139 == nil && err2 != nil {
+				_write_err139 = thrift.WrapTException(err2)
 			}
-			if _write_err135 != nil {
-				return false, thrift.WrapTException(_write_err135)
+			if _write_err139 != nil {
+				return false, thrift.WrapTException(_write_err139)
 			}
 			return true, err
 		}
@@ -15973,19 +16191,19 @@ func (p *workerServiceProcessorProbe) Process(ctx context.Context, seqId int32, 
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "probe", thrift.REPLY, seqId); err2 != nil {
-		_write_err135 = thrift.WrapTException(err2)
+		_write_err139 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err135 == nil && err2 != nil {
-		_write_err135 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err139 == nil && err2 != nil {
+		_write_err139 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err135 == nil && err2 != nil {
-		_write_err135 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err139 == nil && err2 != nil {
+		_write_err139 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err135 == nil && err2 != nil {
-		_write_err135 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err139 == nil && err2 != nil {
+		_write_err139 = thrift.WrapTException(err2)
 	}
-	if _write_err135 != nil {
-		return false, thrift.WrapTException(_write_err135)
+	if _write_err139 != nil {
+		return false, thrift.WrapTException(_write_err139)
 	}
 	return true, err
 }
@@ -15995,7 +16213,7 @@ type workerServiceProcessorCancel struct {
 }
 
 func (p *workerServiceProcessorCancel) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err137 error
+	var _write_err141 error
 	args := WorkerServiceCancelArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -16045,21 +16263,21 @@ func (p *workerServiceProcessorCancel) Process(ctx context.Context, seqId int32,
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc138 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing cancel: "+err2.Error())
+			_exc142 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing cancel: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "cancel", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err137 = thrift.WrapTException(err2)
+				_write_err141 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc138.Write(ctx, oprot); _write_err137 == nil && err2 != nil {
-				_write_err137 = thrift.WrapTException(err2)
+			if err2 := _exc142.Write(ctx, oprot); _write_err141 == nil && err2 != nil {
+				_write_err141 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err137 == nil && err2 != nil {
-				_write_err137 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err141 == nil && err2 != nil {
+				_write_err141 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err137 == nil && err2 != nil {
-				_write_err137 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err141 == nil && err2 != nil {
+				_write_err141 = thrift.WrapTException(err2)
 			}
-			if _write_err137 != nil {
-				return false, thrift.WrapTException(_write_err137)
+			if _write_err141 != nil {
+				return false, thrift.WrapTException(_write_err141)
 			}
 			return true, err
 		}
@@ -16068,19 +16286,19 @@ func (p *workerServiceProcessorCancel) Process(ctx context.Context, seqId int32,
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "cancel", thrift.REPLY, seqId); err2 != nil {
-		_write_err137 = thrift.WrapTException(err2)
+		_write_err141 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err137 == nil && err2 != nil {
-		_write_err137 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err141 == nil && err2 != nil {
+		_write_err141 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err137 == nil && err2 != nil {
-		_write_err137 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err141 == nil && err2 != nil {
+		_write_err141 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err137 == nil && err2 != nil {
-		_write_err137 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err141 == nil && err2 != nil {
+		_write_err141 = thrift.WrapTException(err2)
 	}
-	if _write_err137 != nil {
-		return false, thrift.WrapTException(_write_err137)
+	if _write_err141 != nil {
+		return false, thrift.WrapTException(_write_err141)
 	}
 	return true, err
 }
@@ -16090,7 +16308,7 @@ type workerServiceProcessorDrain struct {
 }
 
 func (p *workerServiceProcessorDrain) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err139 error
+	var _write_err143 error
 	args := WorkerServiceDrainArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -16140,40 +16358,40 @@ func (p *workerServiceProcessorDrain) Process(ctx context.Context, seqId int32, 
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc140 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing drain: "+err2.Error())
+			_exc144 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing drain: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "drain", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err139 = thrift.WrapTException(err2)
+				_write_err143 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc140.Write(ctx, oprot); _write_err139 == nil && err2 != nil {
-				_write_err139 = thrift.WrapTException(err2)
+			if err2 := _exc144.Write(ctx, oprot); _write_err143 == nil && err2 != nil {
+				_write_err143 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err139 == nil && err2 != nil {
-				_write_err139 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err143 == nil && err2 != nil {
+				_write_err143 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err139 == nil && err2 != nil {
-				_write_err139 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err143 == nil && err2 != nil {
+				_write_err143 = thrift.WrapTException(err2)
 			}
-			if _write_err139 != nil {
-				return false, thrift.WrapTException(_write_err139)
+			if _write_err143 != nil {
+				return false, thrift.WrapTException(_write_err143)
 			}
 			return true, err
 		}
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "drain", thrift.REPLY, seqId); err2 != nil {
-		_write_err139 = thrift.WrapTException(err2)
+		_write_err143 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err139 == nil && err2 != nil {
-		_write_err139 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err143 == nil && err2 != nil {
+		_write_err143 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err139 == nil && err2 != nil {
-		_write_err139 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err143 == nil && err2 != nil {
+		_write_err143 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err139 == nil && err2 != nil {
-		_write_err139 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err143 == nil && err2 != nil {
+		_write_err143 = thrift.WrapTException(err2)
 	}
-	if _write_err139 != nil {
-		return false, thrift.WrapTException(_write_err139)
+	if _write_err143 != nil {
+		return false, thrift.WrapTException(_write_err143)
 	}
 	return true, err
 }
@@ -16183,7 +16401,7 @@ type workerServiceProcessorTasks struct {
 }
 
 func (p *workerServiceProcessorTasks) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err141 error
+	var _write_err145 error
 	args := WorkerServiceTasksArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -16233,21 +16451,21 @@ func (p *workerServiceProcessorTasks) Process(ctx context.Context, seqId int32, 
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc142 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing tasks: "+err2.Error())
+			_exc146 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing tasks: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "tasks", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err141 = thrift.WrapTException(err2)
+				_write_err145 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc142.Write(ctx, oprot); _write_err141 == nil && err2 != nil {
-				_write_err141 = thrift.WrapTException(err2)
+			if err2 := _exc146.Write(ctx, oprot); _write_err145 == nil && err2 != nil {
+				_write_err145 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err141 == nil && err2 != nil {
-				_write_err141 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err145 == nil && err2 != nil {
+				_write_err145 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err141 == nil && err2 != nil {
-				_write_err141 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err145 == nil && err2 != nil {
+				_write_err145 = thrift.WrapTException(err2)
 			}
-			if _write_err141 != nil {
-				return false, thrift.WrapTException(_write_err141)
+			if _write_err145 != nil {
+				return false, thrift.WrapTException(_write_err145)
 			}
 			return true, err
 		}
@@ -16256,19 +16474,19 @@ func (p *workerServiceProcessorTasks) Process(ctx context.Context, seqId int32, 
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "tasks", thrift.REPLY, seqId); err2 != nil {
-		_write_err141 = thrift.WrapTException(err2)
+		_write_err145 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err141 == nil && err2 != nil {
-		_write_err141 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err145 == nil && err2 != nil {
+		_write_err145 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err141 == nil && err2 != nil {
-		_write_err141 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err145 == nil && err2 != nil {
+		_write_err145 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err141 == nil && err2 != nil {
-		_write_err141 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err145 == nil && err2 != nil {
+		_write_err145 = thrift.WrapTException(err2)
 	}
-	if _write_err141 != nil {
-		return false, thrift.WrapTException(_write_err141)
+	if _write_err145 != nil {
+		return false, thrift.WrapTException(_write_err145)
 	}
 	return true, err
 }
@@ -16278,7 +16496,7 @@ type workerServiceProcessorState struct {
 }
 
 func (p *workerServiceProcessorState) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err143 error
+	var _write_err147 error
 	args := WorkerServiceStateArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -16328,21 +16546,21 @@ func (p *workerServiceProcessorState) Process(ctx context.Context, seqId int32, 
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc144 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing state: "+err2.Error())
+			_exc148 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing state: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "state", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err143 = thrift.WrapTException(err2)
+				_write_err147 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc144.Write(ctx, oprot); _write_err143 == nil && err2 != nil {
-				_write_err143 = thrift.WrapTException(err2)
+			if err2 := _exc148.Write(ctx, oprot); _write_err147 == nil && err2 != nil {
+				_write_err147 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err143 == nil && err2 != nil {
-				_write_err143 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err147 == nil && err2 != nil {
+				_write_err147 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err143 == nil && err2 != nil {
-				_write_err143 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err147 == nil && err2 != nil {
+				_write_err147 = thrift.WrapTException(err2)
 			}
-			if _write_err143 != nil {
-				return false, thrift.WrapTException(_write_err143)
+			if _write_err147 != nil {
+				return false, thrift.WrapTException(_write_err147)
 			}
 			return true, err
 		}
@@ -16351,19 +16569,19 @@ func (p *workerServiceProcessorState) Process(ctx context.Context, seqId int32, 
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "state", thrift.REPLY, seqId); err2 != nil {
-		_write_err143 = thrift.WrapTException(err2)
+		_write_err147 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err143 == nil && err2 != nil {
-		_write_err143 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err147 == nil && err2 != nil {
+		_write_err147 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err143 == nil && err2 != nil {
-		_write_err143 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err147 == nil && err2 != nil {
+		_write_err147 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err143 == nil && err2 != nil {
-		_write_err143 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err147 == nil && err2 != nil {
+		_write_err147 = thrift.WrapTException(err2)
 	}
-	if _write_err143 != nil {
-		return false, thrift.WrapTException(_write_err143)
+	if _write_err147 != nil {
+		return false, thrift.WrapTException(_write_err147)
 	}
 	return true, err
 }
@@ -16373,7 +16591,7 @@ type workerServiceProcessorCounters struct {
 }
 
 func (p *workerServiceProcessorCounters) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err145 error
+	var _write_err149 error
 	args := WorkerServiceCountersArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -16423,21 +16641,21 @@ func (p *workerServiceProcessorCounters) Process(ctx context.Context, seqId int3
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc146 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing counters: "+err2.Error())
+			_exc150 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing counters: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "counters", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err145 = thrift.WrapTException(err2)
+				_write_err149 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc146.Write(ctx, oprot); _write_err145 == nil && err2 != nil {
-				_write_err145 = thrift.WrapTException(err2)
+			if err2 := _exc150.Write(ctx, oprot); _write_err149 == nil && err2 != nil {
+				_write_err149 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err145 == nil && err2 != nil {
-				_write_err145 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err149 == nil && err2 != nil {
+				_write_err149 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err145 == nil && err2 != nil {
-				_write_err145 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err149 == nil && err2 != nil {
+				_write_err149 = thrift.WrapTException(err2)
 			}
-			if _write_err145 != nil {
-				return false, thrift.WrapTException(_write_err145)
+			if _write_err149 != nil {
+				return false, thrift.WrapTException(_write_err149)
 			}
 			return true, err
 		}
@@ -16446,19 +16664,19 @@ func (p *workerServiceProcessorCounters) Process(ctx context.Context, seqId int3
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "counters", thrift.REPLY, seqId); err2 != nil {
-		_write_err145 = thrift.WrapTException(err2)
+		_write_err149 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err145 == nil && err2 != nil {
-		_write_err145 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err149 == nil && err2 != nil {
+		_write_err149 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err145 == nil && err2 != nil {
-		_write_err145 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err149 == nil && err2 != nil {
+		_write_err149 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err145 == nil && err2 != nil {
-		_write_err145 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err149 == nil && err2 != nil {
+		_write_err149 = thrift.WrapTException(err2)
 	}
-	if _write_err145 != nil {
-		return false, thrift.WrapTException(_write_err145)
+	if _write_err149 != nil {
+		return false, thrift.WrapTException(_write_err149)
 	}
 	return true, err
 }
@@ -17932,11 +18150,11 @@ func (p *WorkerServiceTasksResult) ReadField0(ctx context.Context, iprot thrift.
 	tSlice := make([]*TaskStatus, 0, size)
 	p.Success = tSlice
 	for i := 0; i < size; i++ {
-		_elem147 := &TaskStatus{}
-		if err := _elem147.Read(ctx, iprot); err != nil {
-			return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", _elem147), err)
+		_elem151 := &TaskStatus{}
+		if err := _elem151.Read(ctx, iprot); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", _elem151), err)
 		}
-		p.Success = append(p.Success, _elem147)
+		p.Success = append(p.Success, _elem151)
 	}
 	if err := iprot.ReadListEnd(ctx); err != nil {
 		return thrift.PrependError("error reading list end: ", err)
@@ -18379,19 +18597,19 @@ func (p *WorkerServiceCountersResult) ReadField0(ctx context.Context, iprot thri
 	tMap := make(map[string]int64, size)
 	p.Success = tMap
 	for i := 0; i < size; i++ {
-		var _key148 string
+		var _key152 string
 		if v, err := iprot.ReadString(ctx); err != nil {
 			return thrift.PrependError("error reading field 0: ", err)
 		} else {
-			_key148 = v
+			_key152 = v
 		}
-		var _val149 int64
+		var _val153 int64
 		if v, err := iprot.ReadI64(ctx); err != nil {
 			return thrift.PrependError("error reading field 0: ", err)
 		} else {
-			_val149 = v
+			_val153 = v
 		}
-		p.Success[_key148] = _val149
+		p.Success[_key152] = _val153
 	}
 	if err := iprot.ReadMapEnd(ctx); err != nil {
 		return thrift.PrependError("error reading map end: ", err)
@@ -18544,40 +18762,40 @@ func (p *DataServiceClient) SetLastResponseMeta_(meta thrift.ResponseMeta) {
 // Parameters:
 //   - Node
 func (p *DataServiceClient) RegisterNode(ctx context.Context, node *Node) (_r int64, _err error) {
-	var _args150 DataServiceRegisterNodeArgs
-	_args150.Node = node
-	var _result152 DataServiceRegisterNodeResult
-	var _meta151 thrift.ResponseMeta
-	_meta151, _err = p.Client_().Call(ctx, "registerNode", &_args150, &_result152)
-	p.SetLastResponseMeta_(_meta151)
+	var _args154 DataServiceRegisterNodeArgs
+	_args154.Node = node
+	var _result156 DataServiceRegisterNodeResult
+	var _meta155 thrift.ResponseMeta
+	_meta155, _err = p.Client_().Call(ctx, "registerNode", &_args154, &_result156)
+	p.SetLastResponseMeta_(_meta155)
 	if _err != nil {
 		return
 	}
 	switch {
-	case _result152.E != nil:
-		return _r, _result152.E
+	case _result156.E != nil:
+		return _r, _result156.E
 	}
 
-	return _result152.GetSuccess(), nil
+	return _result156.GetSuccess(), nil
 }
 
 // Parameters:
 //   - Name
 //   - Incarnation
 func (p *DataServiceClient) UnregisterNode(ctx context.Context, name string, incarnation int64) (_err error) {
-	var _args153 DataServiceUnregisterNodeArgs
-	_args153.Name = name
-	_args153.Incarnation = incarnation
-	var _result155 DataServiceUnregisterNodeResult
-	var _meta154 thrift.ResponseMeta
-	_meta154, _err = p.Client_().Call(ctx, "unregisterNode", &_args153, &_result155)
-	p.SetLastResponseMeta_(_meta154)
+	var _args157 DataServiceUnregisterNodeArgs
+	_args157.Name = name
+	_args157.Incarnation = incarnation
+	var _result159 DataServiceUnregisterNodeResult
+	var _meta158 thrift.ResponseMeta
+	_meta158, _err = p.Client_().Call(ctx, "unregisterNode", &_args157, &_result159)
+	p.SetLastResponseMeta_(_meta158)
 	if _err != nil {
 		return
 	}
 	switch {
-	case _result155.E != nil:
-		return _result155.E
+	case _result159.E != nil:
+		return _result159.E
 	}
 
 	return nil
@@ -18586,22 +18804,22 @@ func (p *DataServiceClient) UnregisterNode(ctx context.Context, name string, inc
 // Parameters:
 //   - Scheduler
 func (p *DataServiceClient) RegisterScheduler(ctx context.Context, scheduler *SchedulerRef) (_r *Snapshot, _err error) {
-	var _args156 DataServiceRegisterSchedulerArgs
-	_args156.Scheduler = scheduler
-	var _result158 DataServiceRegisterSchedulerResult
-	var _meta157 thrift.ResponseMeta
-	_meta157, _err = p.Client_().Call(ctx, "registerScheduler", &_args156, &_result158)
-	p.SetLastResponseMeta_(_meta157)
+	var _args160 DataServiceRegisterSchedulerArgs
+	_args160.Scheduler = scheduler
+	var _result162 DataServiceRegisterSchedulerResult
+	var _meta161 thrift.ResponseMeta
+	_meta161, _err = p.Client_().Call(ctx, "registerScheduler", &_args160, &_result162)
+	p.SetLastResponseMeta_(_meta161)
 	if _err != nil {
 		return
 	}
 	switch {
-	case _result158.E != nil:
-		return _r, _result158.E
+	case _result162.E != nil:
+		return _r, _result162.E
 	}
 
-	if _ret159 := _result158.GetSuccess(); _ret159 != nil {
-		return _ret159, nil
+	if _ret163 := _result162.GetSuccess(); _ret163 != nil {
+		return _ret163, nil
 	}
 	return nil, thrift.NewTApplicationException(thrift.MISSING_RESULT, "registerScheduler failed: unknown result")
 }
@@ -18610,19 +18828,19 @@ func (p *DataServiceClient) RegisterScheduler(ctx context.Context, scheduler *Sc
 //   - Name
 //   - Incarnation
 func (p *DataServiceClient) UnregisterScheduler(ctx context.Context, name string, incarnation int64) (_err error) {
-	var _args160 DataServiceUnregisterSchedulerArgs
-	_args160.Name = name
-	_args160.Incarnation = incarnation
-	var _result162 DataServiceUnregisterSchedulerResult
-	var _meta161 thrift.ResponseMeta
-	_meta161, _err = p.Client_().Call(ctx, "unregisterScheduler", &_args160, &_result162)
-	p.SetLastResponseMeta_(_meta161)
+	var _args164 DataServiceUnregisterSchedulerArgs
+	_args164.Name = name
+	_args164.Incarnation = incarnation
+	var _result166 DataServiceUnregisterSchedulerResult
+	var _meta165 thrift.ResponseMeta
+	_meta165, _err = p.Client_().Call(ctx, "unregisterScheduler", &_args164, &_result166)
+	p.SetLastResponseMeta_(_meta165)
 	if _err != nil {
 		return
 	}
 	switch {
-	case _result162.E != nil:
-		return _result162.E
+	case _result166.E != nil:
+		return _result166.E
 	}
 
 	return nil
@@ -18632,19 +18850,19 @@ func (p *DataServiceClient) UnregisterScheduler(ctx context.Context, name string
 //   - Name
 //   - Incarnation
 func (p *DataServiceClient) CheckScheduler(ctx context.Context, name string, incarnation int64) (_err error) {
-	var _args163 DataServiceCheckSchedulerArgs
-	_args163.Name = name
-	_args163.Incarnation = incarnation
-	var _result165 DataServiceCheckSchedulerResult
-	var _meta164 thrift.ResponseMeta
-	_meta164, _err = p.Client_().Call(ctx, "checkScheduler", &_args163, &_result165)
-	p.SetLastResponseMeta_(_meta164)
+	var _args167 DataServiceCheckSchedulerArgs
+	_args167.Name = name
+	_args167.Incarnation = incarnation
+	var _result169 DataServiceCheckSchedulerResult
+	var _meta168 thrift.ResponseMeta
+	_meta168, _err = p.Client_().Call(ctx, "checkScheduler", &_args167, &_result169)
+	p.SetLastResponseMeta_(_meta168)
 	if _err != nil {
 		return
 	}
 	switch {
-	case _result165.E != nil:
-		return _result165.E
+	case _result169.E != nil:
+		return _result169.E
 	}
 
 	return nil
@@ -18653,22 +18871,22 @@ func (p *DataServiceClient) CheckScheduler(ctx context.Context, name string, inc
 // Parameters:
 //   - Delta
 func (p *DataServiceClient) Flush(ctx context.Context, delta *Delta) (_r *FlushReply, _err error) {
-	var _args166 DataServiceFlushArgs
-	_args166.Delta = delta
-	var _result168 DataServiceFlushResult
-	var _meta167 thrift.ResponseMeta
-	_meta167, _err = p.Client_().Call(ctx, "flush", &_args166, &_result168)
-	p.SetLastResponseMeta_(_meta167)
+	var _args170 DataServiceFlushArgs
+	_args170.Delta = delta
+	var _result172 DataServiceFlushResult
+	var _meta171 thrift.ResponseMeta
+	_meta171, _err = p.Client_().Call(ctx, "flush", &_args170, &_result172)
+	p.SetLastResponseMeta_(_meta171)
 	if _err != nil {
 		return
 	}
 	switch {
-	case _result168.E != nil:
-		return _r, _result168.E
+	case _result172.E != nil:
+		return _r, _result172.E
 	}
 
-	if _ret169 := _result168.GetSuccess(); _ret169 != nil {
-		return _ret169, nil
+	if _ret173 := _result172.GetSuccess(); _ret173 != nil {
+		return _ret173, nil
 	}
 	return nil, thrift.NewTApplicationException(thrift.MISSING_RESULT, "flush failed: unknown result")
 }
@@ -18676,75 +18894,75 @@ func (p *DataServiceClient) Flush(ctx context.Context, delta *Delta) (_r *FlushR
 // Parameters:
 //   - Report
 func (p *DataServiceClient) Report(ctx context.Context, report *Report) (_err error) {
-	var _args170 DataServiceReportArgs
-	_args170.Report = report
-	var _result172 DataServiceReportResult
-	var _meta171 thrift.ResponseMeta
-	_meta171, _err = p.Client_().Call(ctx, "report", &_args170, &_result172)
-	p.SetLastResponseMeta_(_meta171)
+	var _args174 DataServiceReportArgs
+	_args174.Report = report
+	var _result176 DataServiceReportResult
+	var _meta175 thrift.ResponseMeta
+	_meta175, _err = p.Client_().Call(ctx, "report", &_args174, &_result176)
+	p.SetLastResponseMeta_(_meta175)
 	if _err != nil {
 		return
 	}
 	switch {
-	case _result172.E != nil:
-		return _result172.E
+	case _result176.E != nil:
+		return _result176.E
 	}
 
 	return nil
 }
 
 func (p *DataServiceClient) Status(ctx context.Context) (_r *ClusterStatus, _err error) {
-	var _args173 DataServiceStatusArgs
-	var _result175 DataServiceStatusResult
-	var _meta174 thrift.ResponseMeta
-	_meta174, _err = p.Client_().Call(ctx, "status", &_args173, &_result175)
-	p.SetLastResponseMeta_(_meta174)
-	if _err != nil {
-		return
-	}
-	switch {
-	case _result175.E != nil:
-		return _r, _result175.E
-	}
-
-	if _ret176 := _result175.GetSuccess(); _ret176 != nil {
-		return _ret176, nil
-	}
-	return nil, thrift.NewTApplicationException(thrift.MISSING_RESULT, "status failed: unknown result")
-}
-
-func (p *DataServiceClient) Settle(ctx context.Context) (_err error) {
-	var _args177 DataServiceSettleArgs
-	var _result179 DataServiceSettleResult
+	var _args177 DataServiceStatusArgs
+	var _result179 DataServiceStatusResult
 	var _meta178 thrift.ResponseMeta
-	_meta178, _err = p.Client_().Call(ctx, "settle", &_args177, &_result179)
+	_meta178, _err = p.Client_().Call(ctx, "status", &_args177, &_result179)
 	p.SetLastResponseMeta_(_meta178)
 	if _err != nil {
 		return
 	}
 	switch {
 	case _result179.E != nil:
-		return _result179.E
+		return _r, _result179.E
+	}
+
+	if _ret180 := _result179.GetSuccess(); _ret180 != nil {
+		return _ret180, nil
+	}
+	return nil, thrift.NewTApplicationException(thrift.MISSING_RESULT, "status failed: unknown result")
+}
+
+func (p *DataServiceClient) Settle(ctx context.Context) (_err error) {
+	var _args181 DataServiceSettleArgs
+	var _result183 DataServiceSettleResult
+	var _meta182 thrift.ResponseMeta
+	_meta182, _err = p.Client_().Call(ctx, "settle", &_args181, &_result183)
+	p.SetLastResponseMeta_(_meta182)
+	if _err != nil {
+		return
+	}
+	switch {
+	case _result183.E != nil:
+		return _result183.E
 	}
 
 	return nil
 }
 
 func (p *DataServiceClient) Counters(ctx context.Context) (_r map[string]int64, _err error) {
-	var _args180 DataServiceCountersArgs
-	var _result182 DataServiceCountersResult
-	var _meta181 thrift.ResponseMeta
-	_meta181, _err = p.Client_().Call(ctx, "counters", &_args180, &_result182)
-	p.SetLastResponseMeta_(_meta181)
+	var _args184 DataServiceCountersArgs
+	var _result186 DataServiceCountersResult
+	var _meta185 thrift.ResponseMeta
+	_meta185, _err = p.Client_().Call(ctx, "counters", &_args184, &_result186)
+	p.SetLastResponseMeta_(_meta185)
 	if _err != nil {
 		return
 	}
 	switch {
-	case _result182.E != nil:
-		return _r, _result182.E
+	case _result186.E != nil:
+		return _r, _result186.E
 	}
 
-	return _result182.GetSuccess(), nil
+	return _result186.GetSuccess(), nil
 }
 
 type DataServiceProcessor struct {
@@ -18767,18 +18985,18 @@ func (p *DataServiceProcessor) ProcessorMap() map[string]thrift.TProcessorFuncti
 
 func NewDataServiceProcessor(handler DataService) *DataServiceProcessor {
 
-	self183 := &DataServiceProcessor{handler: handler, processorMap: make(map[string]thrift.TProcessorFunction)}
-	self183.processorMap["registerNode"] = &dataServiceProcessorRegisterNode{handler: handler}
-	self183.processorMap["unregisterNode"] = &dataServiceProcessorUnregisterNode{handler: handler}
-	self183.processorMap["registerScheduler"] = &dataServiceProcessorRegisterScheduler{handler: handler}
-	self183.processorMap["unregisterScheduler"] = &dataServiceProcessorUnregisterScheduler{handler: handler}
-	self183.processorMap["checkScheduler"] = &dataServiceProcessorCheckScheduler{handler: handler}
-	self183.processorMap["flush"] = &dataServiceProcessorFlush{handler: handler}
-	self183.processorMap["report"] = &dataServiceProcessorReport{handler: handler}
-	self183.processorMap["status"] = &dataServiceProcessorStatus{handler: handler}
-	self183.processorMap["settle"] = &dataServiceProcessorSettle{handler: handler}
-	self183.processorMap["counters"] = &dataServiceProcessorCounters{handler: handler}
-	return self183
+	self187 := &DataServiceProcessor{handler: handler, processorMap: make(map[string]thrift.TProcessorFunction)}
+	self187.processorMap["registerNode"] = &dataServiceProcessorRegisterNode{handler: handler}
+	self187.processorMap["unregisterNode"] = &dataServiceProcessorUnregisterNode{handler: handler}
+	self187.processorMap["registerScheduler"] = &dataServiceProcessorRegisterScheduler{handler: handler}
+	self187.processorMap["unregisterScheduler"] = &dataServiceProcessorUnregisterScheduler{handler: handler}
+	self187.processorMap["checkScheduler"] = &dataServiceProcessorCheckScheduler{handler: handler}
+	self187.processorMap["flush"] = &dataServiceProcessorFlush{handler: handler}
+	self187.processorMap["report"] = &dataServiceProcessorReport{handler: handler}
+	self187.processorMap["status"] = &dataServiceProcessorStatus{handler: handler}
+	self187.processorMap["settle"] = &dataServiceProcessorSettle{handler: handler}
+	self187.processorMap["counters"] = &dataServiceProcessorCounters{handler: handler}
+	return self187
 }
 
 func (p *DataServiceProcessor) Process(ctx context.Context, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
@@ -18791,12 +19009,12 @@ func (p *DataServiceProcessor) Process(ctx context.Context, iprot, oprot thrift.
 	}
 	iprot.Skip(ctx, thrift.STRUCT)
 	iprot.ReadMessageEnd(ctx)
-	x184 := thrift.NewTApplicationException(thrift.UNKNOWN_METHOD, "Unknown function "+name)
+	x188 := thrift.NewTApplicationException(thrift.UNKNOWN_METHOD, "Unknown function "+name)
 	oprot.WriteMessageBegin(ctx, name, thrift.EXCEPTION, seqId)
-	x184.Write(ctx, oprot)
+	x188.Write(ctx, oprot)
 	oprot.WriteMessageEnd(ctx)
 	oprot.Flush(ctx)
-	return false, x184
+	return false, x188
 
 }
 
@@ -18805,7 +19023,7 @@ type dataServiceProcessorRegisterNode struct {
 }
 
 func (p *dataServiceProcessorRegisterNode) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err185 error
+	var _write_err189 error
 	args := DataServiceRegisterNodeArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -18855,21 +19073,21 @@ func (p *dataServiceProcessorRegisterNode) Process(ctx context.Context, seqId in
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc186 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing registerNode: "+err2.Error())
+			_exc190 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing registerNode: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "registerNode", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err185 = thrift.WrapTException(err2)
+				_write_err189 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc186.Write(ctx, oprot); _write_err185 == nil && err2 != nil {
-				_write_err185 = thrift.WrapTException(err2)
+			if err2 := _exc190.Write(ctx, oprot); _write_err189 == nil && err2 != nil {
+				_write_err189 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err185 == nil && err2 != nil {
-				_write_err185 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err189 == nil && err2 != nil {
+				_write_err189 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err185 == nil && err2 != nil {
-				_write_err185 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err189 == nil && err2 != nil {
+				_write_err189 = thrift.WrapTException(err2)
 			}
-			if _write_err185 != nil {
-				return false, thrift.WrapTException(_write_err185)
+			if _write_err189 != nil {
+				return false, thrift.WrapTException(_write_err189)
 			}
 			return true, err
 		}
@@ -18878,19 +19096,19 @@ func (p *dataServiceProcessorRegisterNode) Process(ctx context.Context, seqId in
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "registerNode", thrift.REPLY, seqId); err2 != nil {
-		_write_err185 = thrift.WrapTException(err2)
+		_write_err189 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err185 == nil && err2 != nil {
-		_write_err185 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err189 == nil && err2 != nil {
+		_write_err189 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err185 == nil && err2 != nil {
-		_write_err185 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err189 == nil && err2 != nil {
+		_write_err189 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err185 == nil && err2 != nil {
-		_write_err185 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err189 == nil && err2 != nil {
+		_write_err189 = thrift.WrapTException(err2)
 	}
-	if _write_err185 != nil {
-		return false, thrift.WrapTException(_write_err185)
+	if _write_err189 != nil {
+		return false, thrift.WrapTException(_write_err189)
 	}
 	return true, err
 }
@@ -18900,7 +19118,7 @@ type dataServiceProcessorUnregisterNode struct {
 }
 
 func (p *dataServiceProcessorUnregisterNode) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err187 error
+	var _write_err191 error
 	args := DataServiceUnregisterNodeArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -18950,40 +19168,40 @@ func (p *dataServiceProcessorUnregisterNode) Process(ctx context.Context, seqId 
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc188 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing unregisterNode: "+err2.Error())
+			_exc192 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing unregisterNode: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "unregisterNode", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err187 = thrift.WrapTException(err2)
+				_write_err191 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc188.Write(ctx, oprot); _write_err187 == nil && err2 != nil {
-				_write_err187 = thrift.WrapTException(err2)
+			if err2 := _exc192.Write(ctx, oprot); _write_err191 == nil && err2 != nil {
+				_write_err191 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err187 == nil && err2 != nil {
-				_write_err187 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err191 == nil && err2 != nil {
+				_write_err191 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err187 == nil && err2 != nil {
-				_write_err187 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err191 == nil && err2 != nil {
+				_write_err191 = thrift.WrapTException(err2)
 			}
-			if _write_err187 != nil {
-				return false, thrift.WrapTException(_write_err187)
+			if _write_err191 != nil {
+				return false, thrift.WrapTException(_write_err191)
 			}
 			return true, err
 		}
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "unregisterNode", thrift.REPLY, seqId); err2 != nil {
-		_write_err187 = thrift.WrapTException(err2)
+		_write_err191 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err187 == nil && err2 != nil {
-		_write_err187 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err191 == nil && err2 != nil {
+		_write_err191 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err187 == nil && err2 != nil {
-		_write_err187 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err191 == nil && err2 != nil {
+		_write_err191 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err187 == nil && err2 != nil {
-		_write_err187 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err191 == nil && err2 != nil {
+		_write_err191 = thrift.WrapTException(err2)
 	}
-	if _write_err187 != nil {
-		return false, thrift.WrapTException(_write_err187)
+	if _write_err191 != nil {
+		return false, thrift.WrapTException(_write_err191)
 	}
 	return true, err
 }
@@ -18993,7 +19211,7 @@ type dataServiceProcessorRegisterScheduler struct {
 }
 
 func (p *dataServiceProcessorRegisterScheduler) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err189 error
+	var _write_err193 error
 	args := DataServiceRegisterSchedulerArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -19043,21 +19261,21 @@ func (p *dataServiceProcessorRegisterScheduler) Process(ctx context.Context, seq
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc190 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing registerScheduler: "+err2.Error())
+			_exc194 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing registerScheduler: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "registerScheduler", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err189 = thrift.WrapTException(err2)
+				_write_err193 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc190.Write(ctx, oprot); _write_err189 == nil && err2 != nil {
-				_write_err189 = thrift.WrapTException(err2)
+			if err2 := _exc194.Write(ctx, oprot); _write_err193 == nil && err2 != nil {
+				_write_err193 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err189 == nil && err2 != nil {
-				_write_err189 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err193 == nil && err2 != nil {
+				_write_err193 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err189 == nil && err2 != nil {
-				_write_err189 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err193 == nil && err2 != nil {
+				_write_err193 = thrift.WrapTException(err2)
 			}
-			if _write_err189 != nil {
-				return false, thrift.WrapTException(_write_err189)
+			if _write_err193 != nil {
+				return false, thrift.WrapTException(_write_err193)
 			}
 			return true, err
 		}
@@ -19066,19 +19284,19 @@ func (p *dataServiceProcessorRegisterScheduler) Process(ctx context.Context, seq
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "registerScheduler", thrift.REPLY, seqId); err2 != nil {
-		_write_err189 = thrift.WrapTException(err2)
+		_write_err193 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err189 == nil && err2 != nil {
-		_write_err189 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err193 == nil && err2 != nil {
+		_write_err193 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err189 == nil && err2 != nil {
-		_write_err189 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err193 == nil && err2 != nil {
+		_write_err193 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err189 == nil && err2 != nil {
-		_write_err189 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err193 == nil && err2 != nil {
+		_write_err193 = thrift.WrapTException(err2)
 	}
-	if _write_err189 != nil {
-		return false, thrift.WrapTException(_write_err189)
+	if _write_err193 != nil {
+		return false, thrift.WrapTException(_write_err193)
 	}
 	return true, err
 }
@@ -19088,7 +19306,7 @@ type dataServiceProcessorUnregisterScheduler struct {
 }
 
 func (p *dataServiceProcessorUnregisterScheduler) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err191 error
+	var _write_err195 error
 	args := DataServiceUnregisterSchedulerArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -19138,40 +19356,40 @@ func (p *dataServiceProcessorUnregisterScheduler) Process(ctx context.Context, s
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc192 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing unregisterScheduler: "+err2.Error())
+			_exc196 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing unregisterScheduler: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "unregisterScheduler", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err191 = thrift.WrapTException(err2)
+				_write_err195 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc192.Write(ctx, oprot); _write_err191 == nil && err2 != nil {
-				_write_err191 = thrift.WrapTException(err2)
+			if err2 := _exc196.Write(ctx, oprot); _write_err195 == nil && err2 != nil {
+				_write_err195 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err191 == nil && err2 != nil {
-				_write_err191 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err195 == nil && err2 != nil {
+				_write_err195 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err191 == nil && err2 != nil {
-				_write_err191 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err195 == nil && err2 != nil {
+				_write_err195 = thrift.WrapTException(err2)
 			}
-			if _write_err191 != nil {
-				return false, thrift.WrapTException(_write_err191)
+			if _write_err195 != nil {
+				return false, thrift.WrapTException(_write_err195)
 			}
 			return true, err
 		}
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "unregisterScheduler", thrift.REPLY, seqId); err2 != nil {
-		_write_err191 = thrift.WrapTException(err2)
+		_write_err195 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err191 == nil && err2 != nil {
-		_write_err191 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err195 == nil && err2 != nil {
+		_write_err195 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err191 == nil && err2 != nil {
-		_write_err191 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err195 == nil && err2 != nil {
+		_write_err195 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err191 == nil && err2 != nil {
-		_write_err191 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err195 == nil && err2 != nil {
+		_write_err195 = thrift.WrapTException(err2)
 	}
-	if _write_err191 != nil {
-		return false, thrift.WrapTException(_write_err191)
+	if _write_err195 != nil {
+		return false, thrift.WrapTException(_write_err195)
 	}
 	return true, err
 }
@@ -19181,7 +19399,7 @@ type dataServiceProcessorCheckScheduler struct {
 }
 
 func (p *dataServiceProcessorCheckScheduler) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err193 error
+	var _write_err197 error
 	args := DataServiceCheckSchedulerArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -19231,40 +19449,40 @@ func (p *dataServiceProcessorCheckScheduler) Process(ctx context.Context, seqId 
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc194 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing checkScheduler: "+err2.Error())
+			_exc198 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing checkScheduler: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "checkScheduler", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err193 = thrift.WrapTException(err2)
+				_write_err197 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc194.Write(ctx, oprot); _write_err193 == nil && err2 != nil {
-				_write_err193 = thrift.WrapTException(err2)
+			if err2 := _exc198.Write(ctx, oprot); _write_err197 == nil && err2 != nil {
+				_write_err197 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err193 == nil && err2 != nil {
-				_write_err193 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err197 == nil && err2 != nil {
+				_write_err197 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err193 == nil && err2 != nil {
-				_write_err193 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err197 == nil && err2 != nil {
+				_write_err197 = thrift.WrapTException(err2)
 			}
-			if _write_err193 != nil {
-				return false, thrift.WrapTException(_write_err193)
+			if _write_err197 != nil {
+				return false, thrift.WrapTException(_write_err197)
 			}
 			return true, err
 		}
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "checkScheduler", thrift.REPLY, seqId); err2 != nil {
-		_write_err193 = thrift.WrapTException(err2)
+		_write_err197 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err193 == nil && err2 != nil {
-		_write_err193 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err197 == nil && err2 != nil {
+		_write_err197 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err193 == nil && err2 != nil {
-		_write_err193 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err197 == nil && err2 != nil {
+		_write_err197 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err193 == nil && err2 != nil {
-		_write_err193 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err197 == nil && err2 != nil {
+		_write_err197 = thrift.WrapTException(err2)
 	}
-	if _write_err193 != nil {
-		return false, thrift.WrapTException(_write_err193)
+	if _write_err197 != nil {
+		return false, thrift.WrapTException(_write_err197)
 	}
 	return true, err
 }
@@ -19274,7 +19492,7 @@ type dataServiceProcessorFlush struct {
 }
 
 func (p *dataServiceProcessorFlush) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err195 error
+	var _write_err199 error
 	args := DataServiceFlushArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -19324,21 +19542,21 @@ func (p *dataServiceProcessorFlush) Process(ctx context.Context, seqId int32, ip
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc196 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing flush: "+err2.Error())
+			_exc200 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing flush: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "flush", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err195 = thrift.WrapTException(err2)
+				_write_err199 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc196.Write(ctx, oprot); _write_err195 == nil && err2 != nil {
-				_write_err195 = thrift.WrapTException(err2)
+			if err2 := _exc200.Write(ctx, oprot); _write_err199 == nil && err2 != nil {
+				_write_err199 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err195 == nil && err2 != nil {
-				_write_err195 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err199 == nil && err2 != nil {
+				_write_err199 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err195 == nil && err2 != nil {
-				_write_err195 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err199 == nil && err2 != nil {
+				_write_err199 = thrift.WrapTException(err2)
 			}
-			if _write_err195 != nil {
-				return false, thrift.WrapTException(_write_err195)
+			if _write_err199 != nil {
+				return false, thrift.WrapTException(_write_err199)
 			}
 			return true, err
 		}
@@ -19347,19 +19565,19 @@ func (p *dataServiceProcessorFlush) Process(ctx context.Context, seqId int32, ip
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "flush", thrift.REPLY, seqId); err2 != nil {
-		_write_err195 = thrift.WrapTException(err2)
+		_write_err199 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err195 == nil && err2 != nil {
-		_write_err195 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err199 == nil && err2 != nil {
+		_write_err199 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err195 == nil && err2 != nil {
-		_write_err195 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err199 == nil && err2 != nil {
+		_write_err199 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err195 == nil && err2 != nil {
-		_write_err195 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err199 == nil && err2 != nil {
+		_write_err199 = thrift.WrapTException(err2)
 	}
-	if _write_err195 != nil {
-		return false, thrift.WrapTException(_write_err195)
+	if _write_err199 != nil {
+		return false, thrift.WrapTException(_write_err199)
 	}
 	return true, err
 }
@@ -19369,7 +19587,7 @@ type dataServiceProcessorReport struct {
 }
 
 func (p *dataServiceProcessorReport) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err197 error
+	var _write_err201 error
 	args := DataServiceReportArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -19419,40 +19637,40 @@ func (p *dataServiceProcessorReport) Process(ctx context.Context, seqId int32, i
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc198 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing report: "+err2.Error())
+			_exc202 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing report: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "report", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err197 = thrift.WrapTException(err2)
+				_write_err201 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc198.Write(ctx, oprot); _write_err197 == nil && err2 != nil {
-				_write_err197 = thrift.WrapTException(err2)
+			if err2 := _exc202.Write(ctx, oprot); _write_err201 == nil && err2 != nil {
+				_write_err201 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err197 == nil && err2 != nil {
-				_write_err197 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err201 == nil && err2 != nil {
+				_write_err201 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err197 == nil && err2 != nil {
-				_write_err197 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err201 == nil && err2 != nil {
+				_write_err201 = thrift.WrapTException(err2)
 			}
-			if _write_err197 != nil {
-				return false, thrift.WrapTException(_write_err197)
+			if _write_err201 != nil {
+				return false, thrift.WrapTException(_write_err201)
 			}
 			return true, err
 		}
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "report", thrift.REPLY, seqId); err2 != nil {
-		_write_err197 = thrift.WrapTException(err2)
+		_write_err201 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err197 == nil && err2 != nil {
-		_write_err197 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err201 == nil && err2 != nil {
+		_write_err201 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err197 == nil && err2 != nil {
-		_write_err197 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err201 == nil && err2 != nil {
+		_write_err201 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err197 == nil && err2 != nil {
-		_write_err197 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err201 == nil && err2 != nil {
+		_write_err201 = thrift.WrapTException(err2)
 	}
-	if _write_err197 != nil {
-		return false, thrift.WrapTException(_write_err197)
+	if _write_err201 != nil {
+		return false, thrift.WrapTException(_write_err201)
 	}
 	return true, err
 }
@@ -19462,7 +19680,7 @@ type dataServiceProcessorStatus struct {
 }
 
 func (p *dataServiceProcessorStatus) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err199 error
+	var _write_err203 error
 	args := DataServiceStatusArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -19512,21 +19730,21 @@ func (p *dataServiceProcessorStatus) Process(ctx context.Context, seqId int32, i
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc200 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing status: "+err2.Error())
+			_exc204 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing status: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "status", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err199 = thrift.WrapTException(err2)
+				_write_err203 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc200.Write(ctx, oprot); _write_err199 == nil && err2 != nil {
-				_write_err199 = thrift.WrapTException(err2)
+			if err2 := _exc204.Write(ctx, oprot); _write_err203 == nil && err2 != nil {
+				_write_err203 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err199 == nil && err2 != nil {
-				_write_err199 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err203 == nil && err2 != nil {
+				_write_err203 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err199 == nil && err2 != nil {
-				_write_err199 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err203 == nil && err2 != nil {
+				_write_err203 = thrift.WrapTException(err2)
 			}
-			if _write_err199 != nil {
-				return false, thrift.WrapTException(_write_err199)
+			if _write_err203 != nil {
+				return false, thrift.WrapTException(_write_err203)
 			}
 			return true, err
 		}
@@ -19535,19 +19753,19 @@ func (p *dataServiceProcessorStatus) Process(ctx context.Context, seqId int32, i
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "status", thrift.REPLY, seqId); err2 != nil {
-		_write_err199 = thrift.WrapTException(err2)
+		_write_err203 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err199 == nil && err2 != nil {
-		_write_err199 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err203 == nil && err2 != nil {
+		_write_err203 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err199 == nil && err2 != nil {
-		_write_err199 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err203 == nil && err2 != nil {
+		_write_err203 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err199 == nil && err2 != nil {
-		_write_err199 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err203 == nil && err2 != nil {
+		_write_err203 = thrift.WrapTException(err2)
 	}
-	if _write_err199 != nil {
-		return false, thrift.WrapTException(_write_err199)
+	if _write_err203 != nil {
+		return false, thrift.WrapTException(_write_err203)
 	}
 	return true, err
 }
@@ -19557,7 +19775,7 @@ type dataServiceProcessorSettle struct {
 }
 
 func (p *dataServiceProcessorSettle) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err201 error
+	var _write_err205 error
 	args := DataServiceSettleArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -19607,40 +19825,40 @@ func (p *dataServiceProcessorSettle) Process(ctx context.Context, seqId int32, i
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc202 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing settle: "+err2.Error())
+			_exc206 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing settle: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "settle", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err201 = thrift.WrapTException(err2)
+				_write_err205 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc202.Write(ctx, oprot); _write_err201 == nil && err2 != nil {
-				_write_err201 = thrift.WrapTException(err2)
+			if err2 := _exc206.Write(ctx, oprot); _write_err205 == nil && err2 != nil {
+				_write_err205 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err201 == nil && err2 != nil {
-				_write_err201 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err205 == nil && err2 != nil {
+				_write_err205 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err201 == nil && err2 != nil {
-				_write_err201 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err205 == nil && err2 != nil {
+				_write_err205 = thrift.WrapTException(err2)
 			}
-			if _write_err201 != nil {
-				return false, thrift.WrapTException(_write_err201)
+			if _write_err205 != nil {
+				return false, thrift.WrapTException(_write_err205)
 			}
 			return true, err
 		}
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "settle", thrift.REPLY, seqId); err2 != nil {
-		_write_err201 = thrift.WrapTException(err2)
+		_write_err205 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err201 == nil && err2 != nil {
-		_write_err201 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err205 == nil && err2 != nil {
+		_write_err205 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err201 == nil && err2 != nil {
-		_write_err201 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err205 == nil && err2 != nil {
+		_write_err205 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err201 == nil && err2 != nil {
-		_write_err201 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err205 == nil && err2 != nil {
+		_write_err205 = thrift.WrapTException(err2)
 	}
-	if _write_err201 != nil {
-		return false, thrift.WrapTException(_write_err201)
+	if _write_err205 != nil {
+		return false, thrift.WrapTException(_write_err205)
 	}
 	return true, err
 }
@@ -19650,7 +19868,7 @@ type dataServiceProcessorCounters struct {
 }
 
 func (p *dataServiceProcessorCounters) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err203 error
+	var _write_err207 error
 	args := DataServiceCountersArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -19700,21 +19918,21 @@ func (p *dataServiceProcessorCounters) Process(ctx context.Context, seqId int32,
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc204 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing counters: "+err2.Error())
+			_exc208 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing counters: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "counters", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err203 = thrift.WrapTException(err2)
+				_write_err207 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc204.Write(ctx, oprot); _write_err203 == nil && err2 != nil {
-				_write_err203 = thrift.WrapTException(err2)
+			if err2 := _exc208.Write(ctx, oprot); _write_err207 == nil && err2 != nil {
+				_write_err207 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err203 == nil && err2 != nil {
-				_write_err203 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err207 == nil && err2 != nil {
+				_write_err207 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err203 == nil && err2 != nil {
-				_write_err203 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err207 == nil && err2 != nil {
+				_write_err207 = thrift.WrapTException(err2)
 			}
-			if _write_err203 != nil {
-				return false, thrift.WrapTException(_write_err203)
+			if _write_err207 != nil {
+				return false, thrift.WrapTException(_write_err207)
 			}
 			return true, err
 		}
@@ -19723,19 +19941,19 @@ func (p *dataServiceProcessorCounters) Process(ctx context.Context, seqId int32,
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "counters", thrift.REPLY, seqId); err2 != nil {
-		_write_err203 = thrift.WrapTException(err2)
+		_write_err207 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err203 == nil && err2 != nil {
-		_write_err203 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err207 == nil && err2 != nil {
+		_write_err207 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err203 == nil && err2 != nil {
-		_write_err203 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err207 == nil && err2 != nil {
+		_write_err207 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err203 == nil && err2 != nil {
-		_write_err203 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err207 == nil && err2 != nil {
+		_write_err207 = thrift.WrapTException(err2)
 	}
-	if _write_err203 != nil {
-		return false, thrift.WrapTException(_write_err203)
+	if _write_err207 != nil {
+		return false, thrift.WrapTException(_write_err207)
 	}
 	return true, err
 }
@@ -22032,19 +22250,19 @@ func (p *DataServiceCountersResult) ReadField0(ctx context.Context, iprot thrift
 	tMap := make(map[string]int64, size)
 	p.Success = tMap
 	for i := 0; i < size; i++ {
-		var _key205 string
+		var _key209 string
 		if v, err := iprot.ReadString(ctx); err != nil {
 			return thrift.PrependError("error reading field 0: ", err)
 		} else {
-			_key205 = v
+			_key209 = v
 		}
-		var _val206 int64
+		var _val210 int64
 		if v, err := iprot.ReadI64(ctx); err != nil {
 			return thrift.PrependError("error reading field 0: ", err)
 		} else {
-			_val206 = v
+			_val210 = v
 		}
-		p.Success[_key205] = _val206
+		p.Success[_key209] = _val210
 	}
 	if err := iprot.ReadMapEnd(ctx); err != nil {
 		return thrift.PrependError("error reading map end: ", err)

@@ -16,6 +16,7 @@ type Node struct {
 type SchedulerRef struct {
 	Name, Address string
 	Incarnation   int64
+	Riders        bool // wants a report on every acknowledgement and completion notice
 }
 
 // RefusalCode says why one task was not accepted.
@@ -153,10 +154,13 @@ type Report struct {
 	Blocked       time.Duration // cumulative head-of-line blocking
 }
 
-// Roster is the list of registered nodes; snapshots index into it.
+// Roster is the list of registered nodes; snapshots index into it. Every node has a home scheduler:
+// Home[j] is the position in Schedulers of node j's, or -1.
 type Roster struct {
-	Version int64
-	Nodes   []Node
+	Version    int64
+	Nodes      []Node
+	Schedulers []string
+	Home       []int32
 }
 
 // Snapshot is what the data service pushes: the aggregate of every node that changed since

@@ -10,7 +10,7 @@ import (
 )
 
 func schedulerRef(s *cluster.SchedulerRef) dodoor.SchedulerRef {
-	return dodoor.SchedulerRef{Name: &s.Name, Address: &s.Address, Incarnation: &s.Incarnation}
+	return dodoor.SchedulerRef{Name: &s.Name, Address: &s.Address, Incarnation: &s.Incarnation, Riders: &s.Riders}
 }
 
 func (d *decoder) schedulerRef(field string, index int, w *dodoor.SchedulerRef) (s cluster.SchedulerRef) {
@@ -23,6 +23,7 @@ func (d *decoder) schedulerRef(field string, index int, w *dodoor.SchedulerRef) 
 	s.Name = d.name("name", w.Name)
 	s.Address = d.address("address", w.Address)
 	s.Incarnation = d.incarnation("incarnation", w.Incarnation)
+	s.Riders = flag(w.Riders)
 	return s
 }
 
@@ -70,7 +71,7 @@ func (e encoder) roster(r *cluster.Roster) *dodoor.Roster {
 	if r == nil {
 		return nil
 	}
-	w := &dodoor.Roster{Version: &r.Version, Nodes: make([]*dodoor.Node, len(r.Nodes))}
+	w := &dodoor.Roster{Version: &r.Version, Nodes: make([]*dodoor.Node, len(r.Nodes)), Schedulers: r.Schedulers, Home: r.Home}
 	for i := range r.Nodes {
 		w.Nodes[i] = e.node(&r.Nodes[i])
 	}
@@ -92,7 +93,29 @@ func (d *decoder) roster(w *dodoor.Roster) *cluster.Roster {
 	for i := range r.Nodes {
 		r.Nodes[i] = d.node("nodes", i, w.Nodes[i])
 	}
+	d.homes(r, w)
 	return r
+}
+
+// homes checks the home assignment: one position in the list of schedulers, or -1, per node.
+func (d *decoder) homes(r *cluster.Roster, w *dodoor.Roster) {
+	if len(w.Home) == 0 {
+		return
+	}
+	if len(w.Home) != len(r.Nodes) {
+		d.fail("home", "has %d entries for %d nodes: there must be one for each", len(w.Home), len(r.Nodes))
+		return
+	}
+	for i, name := range w.Schedulers {
+		w.Schedulers[i] = d.name("schedulers", &name)
+	}
+	for _, home := range w.Home {
+		if home < -1 || int(home) >= len(w.Schedulers) {
+			d.fail("home", "is %d: must be -1 or a position in a list of %d schedulers", home, len(w.Schedulers))
+			return
+		}
+	}
+	r.Schedulers, r.Home = w.Schedulers, w.Home
 }
 
 func (e encoder) clusterStatus(c *cluster.ClusterStatus) *dodoor.ClusterStatus {

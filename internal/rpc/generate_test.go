@@ -58,7 +58,7 @@ func listOf[T any](each *rapid.Generator[T]) *rapid.Generator[[]T] {
 
 var schedulerRefs = rapid.Custom(func(t *rapid.T) cluster.SchedulerRef {
 	return cluster.SchedulerRef{Name: names.Draw(t, "name"), Address: addresses.Draw(t, "address"),
-		Incarnation: positive.Draw(t, "incarnation")}
+		Incarnation: positive.Draw(t, "incarnation"), Riders: rapid.Bool().Draw(t, "riders")}
 })
 
 var nodes = rapid.Custom(func(t *rapid.T) cluster.Node {
@@ -160,6 +160,10 @@ var snapshots = rapid.Custom(func(t *rapid.T) cluster.Snapshot {
 	if rapid.Bool().Draw(t, "with roster") {
 		s.Roster = &cluster.Roster{Version: s.RosterVersion, Nodes: listOf(nodes).Draw(t, "nodes")}
 		known = len(s.Roster.Nodes)
+		if rapid.Bool().Draw(t, "homes") && known > 0 {
+			s.Roster.Schedulers = rapid.SliceOfN(names, 1, 3).Draw(t, "schedulers")
+			s.Roster.Home = rapid.SliceOfN(rapid.Int32Range(-1, int32(len(s.Roster.Schedulers)-1)), known, known).Draw(t, "home")
+		}
 	}
 	for range rapid.IntRange(0, min(known, 5)).Draw(t, "rows") {
 		s.Node = append(s.Node, int32(rapid.IntRange(0, known-1).Draw(t, "node")))
