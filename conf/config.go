@@ -14,6 +14,10 @@ type Config struct {
 	Worker    Worker     `toml:"worker"`
 	RPC       RPC        `toml:"rpc"`
 	Score     Score      `toml:"score"`
+	Plus      DodoorPlus `toml:"dodoor_plus"`
+	Prequal   Prequal    `toml:"prequal"`
+	Yarp      Yarp       `toml:"yarp"`
+	ECT       ECT        `toml:"ect"`
 	Generator Generator  `toml:"generator"`
 	HTTP      HTTP       `toml:"http"`
 	Log       Log        `toml:"log"`
@@ -36,8 +40,9 @@ type Scheduler struct {
 	ReplaceTimeout Duration `toml:"replace_timeout"` // wait for a feasible node after one was lost
 	RetainResults  int      `toml:"retain_results"`  // ended tasks kept for their submitter
 	RetainFor      Duration `toml:"retain_for"`
-	MaxPending     int      `toml:"max_pending"` // accepted tasks that have not ended
-	NodeGrace      Duration `toml:"node_grace"`  // a broken connection may heal this long
+	MaxPending     int      `toml:"max_pending"`   // accepted tasks that have not ended
+	NodeGrace      Duration `toml:"node_grace"`    // a broken connection may heal this long
+	ProbeTimeout   Duration `toml:"probe_timeout"` // what a worker that does not answer a probe costs
 	DrainTimeout   Duration `toml:"drain_timeout"`
 }
 
@@ -95,6 +100,40 @@ type Score struct {
 	Beta  float64 `toml:"beta"`  // probability of taking two choices
 }
 
+// DodoorPlus switches the parts of the policy dodoor+.
+type DodoorPlus struct {
+	Score    string  `toml:"score"`    // ect, or ldn
+	View     string  `toml:"view"`     // fresh, or snapshot
+	Home     bool    `toml:"home"`     // compare the nodes at home
+	Foreign  int     `toml:"foreign"`  // nodes sampled besides
+	Gain     float64 `toml:"gain"`     // how much better a foreign node must be
+	Adaptive bool    `toml:"adaptive"` // sample more where the load is uneven
+	Weighted bool    `toml:"weighted"` // sample by capacity
+	Ties     bool    `toml:"ties"`     // settle near-ties at random
+}
+
+// Prequal configures the policy prequal (NSDI'24).
+type Prequal struct {
+	Probes   float64  `toml:"probes"`    // per task
+	Pool     int      `toml:"pool"`      // answers kept
+	QRIF     float64  `toml:"q_rif"`     // quantile above which a node is hot
+	Remove   float64  `toml:"remove"`    // answers removed per task
+	Delta    float64  `toml:"delta"`     // of the reuse formula
+	Reuse    float64  `toml:"reuse"`     // uses per answer; 0: the published formula
+	AgeLimit Duration `toml:"age_limit"` // of an answer
+	Latency  string   `toml:"latency"`   // history, or pending
+}
+
+// Yarp configures the policy yarp.
+type Yarp struct {
+	Period Duration `toml:"period"` // between two polls of all workers
+}
+
+// ECT configures the policy ect.
+type ECT struct {
+	Samples int `toml:"samples"` // nodes compared
+}
+
 // Generator configures the trace replay.
 type Generator struct {
 	Schedulers  []string `toml:"schedulers"`  // addresses
@@ -130,7 +169,7 @@ func Default() *Config {
 			Listen: "127.0.0.1:20503", Name: "scheduler-1", Replicas: 5, Policy: "dodoor", BDelta: 8,
 			MaxRPCs: 8, MaxAttempts: 5, ReplaceTimeout: Duration(30 * time.Second),
 			RetainResults: 100_000, RetainFor: Duration(10 * time.Minute), MaxPending: 200_000,
-			NodeGrace: Duration(2 * time.Second), DrainTimeout: Duration(30 * time.Second),
+			NodeGrace: Duration(2 * time.Second), ProbeTimeout: Duration(time.Second), DrainTimeout: Duration(30 * time.Second),
 		},
 		Datastore: Datastore{
 			Listen: "127.0.0.1:20510", B: 100, MaxRPCs: 8, NodeTimeout: Duration(5 * time.Second),
@@ -144,7 +183,11 @@ func Default() *Config {
 			Coalesce: true, MaxBatch: 128, MaxMessageBytes: 1 << 20, MaxSnapshotBytes: 16 << 20,
 			DialTimeout: Duration(time.Second), CallTimeout: Duration(5 * time.Second), MaxConnections: 4096,
 		},
-		Score: Score{Alpha: 0.5, Kind: "per-dimension", Beta: 1},
+		Score:   Score{Alpha: 0.5, Kind: "per-dimension", Beta: 1},
+		Plus:    DodoorPlus{Score: "ect", View: "fresh", Home: true, Foreign: 4, Gain: 0.1, Adaptive: true, Weighted: true, Ties: true},
+		Prequal: Prequal{Probes: 3, Pool: 16, QRIF: 0.84, Remove: 1, Delta: 1, AgeLimit: Duration(time.Second), Latency: "history"},
+		Yarp:    Yarp{Period: Duration(500 * time.Millisecond)},
+		ECT:     ECT{Samples: 5},
 		Generator: Generator{
 			Trace: "functionbench", QPS: 10, TraceScale: 1, N: 4000, Warmup: 100, TimeScale: 1, Connections: 8, Out: "out",
 		},

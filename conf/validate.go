@@ -36,6 +36,10 @@ func validate(c *Config, r *report) {
 	c.Worker.validate(r)
 	c.RPC.validate(r)
 	c.Score.validate(r)
+	c.Plus.validate(r)
+	c.Prequal.validate(r)
+	span(r, "yarp.period", c.Yarp.Period)
+	between(r, "ect.samples", c.ECT.Samples, 1, 1000)
 	c.Generator.validate(r)
 	if c.HTTP.Listen != "" {
 		hostPort(r, "http.listen", c.HTTP.Listen, 0)
@@ -61,6 +65,7 @@ func (s *Scheduler) validate(r *report) {
 	span(r, "scheduler.retain_for", s.RetainFor)
 	between(r, "scheduler.max_pending", s.MaxPending, 1, manyTasks)
 	spanOrNone(r, "scheduler.node_grace", s.NodeGrace)
+	span(r, "scheduler.probe_timeout", s.ProbeTimeout)
 	spanOrNone(r, "scheduler.drain_timeout", s.DrainTimeout)
 	if s.Policy == "" {
 		r.add("scheduler.policy", "must be the name of a policy, found nothing")

@@ -2,6 +2,7 @@ package generator
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -9,9 +10,14 @@ import (
 	"dodoor/internal/cluster"
 )
 
+// RowsVersion is the version of the files of a run: it changes when a column or its meaning does.
+const RowsVersion = 1
+
 // RunInfo is run.json: everything that the rows of a run do not say. It is written when the run
 // starts and again, with Ended set, when every row is on disk.
 type RunInfo struct {
+	RowsVersion int `json:"rows_version"` // what WriteRunInfo writes; absent from the first files, which are version 1
+
 	Policy     string            `json:"policy"`
 	On         string            `json:"on"` // local, cluster or sim
 	Trace      string            `json:"trace"`
@@ -55,16 +61,24 @@ type Counters struct {
 
 // WriteRunInfo writes run.json.
 func WriteRunInfo(w io.Writer, info *RunInfo) error {
+	versioned := *info
+	versioned.RowsVersion = RowsVersion
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")
-	return e.Encode(info)
+	return e.Encode(&versioned)
 }
+
+// ErrRowsVersion says that a run was written by a version of dodoor whose rows mean something else.
+var ErrRowsVersion = errors.New("rows of another version")
 
 // ReadRunInfo reads run.json and checks what every figure depends on.
 func ReadRunInfo(r io.Reader) (*RunInfo, error) {
-	var info RunInfo
+	info := RunInfo{RowsVersion: 1}
 	if err := json.NewDecoder(r).Decode(&info); err != nil {
 		return nil, fmt.Errorf("not a run description: %w", err)
+	}
+	if info.RowsVersion != RowsVersion {
+		return nil, fmt.Errorf("rows_version is %d and this dodoor reads %d: %w", info.RowsVersion, RowsVersion, ErrRowsVersion)
 	}
 	if !(info.TimeScale > 0) {
 		return nil, fmt.Errorf("time_scale is %g: it must be positive", info.TimeScale)

@@ -26,31 +26,38 @@ func Summarise(dir string) (*Summary, error) {
 	if err != nil {
 		return nil, err
 	}
+	fold := NewFold(info)
+	if err := eachRow(dir, info, fold.Add); err != nil {
+		return nil, err
+	}
+	return fold.Summary(), nil
+}
+
+// eachRow hands every row of the run in dir to add. That there are fewer rows than tasks, or more, is
+// an error.
+func eachRow(dir string, info *generator.RunInfo, add func(*generator.Row)) error {
 	path := filepath.Join(dir, tasksFile)
 	file, err := os.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("%s is not a complete run: %w", dir, err)
+		return fmt.Errorf("%s is not a complete run: %w", dir, err)
 	}
 	defer file.Close()
-	fold := NewFold(info)
-	rows := generator.NewRowReader(file)
-	for {
+	n := 0
+	for rows := generator.NewRowReader(file); ; n++ {
 		var row generator.Row
-		switch err := rows.Read(&row); err {
-		case nil:
-			fold.Add(&row)
-			continue
-		case io.EOF:
-		default:
-			return nil, fmt.Errorf("%s: %w", path, err)
+		err := rows.Read(&row)
+		if err == io.EOF {
+			break
 		}
-		break
+		if err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		add(&row)
 	}
-	s := fold.Summary()
-	if s.Tasks != info.Tasks {
-		return nil, fmt.Errorf("%s has %d rows and %s speaks of %d tasks: the run is not complete", path, s.Tasks, runFile, info.Tasks)
+	if n != info.Tasks {
+		return fmt.Errorf("%s has %d rows and %s speaks of %d tasks: the run is not complete", path, n, runFile, info.Tasks)
 	}
-	return s, nil
+	return nil
 }
 
 func readRunInfo(dir string) (*generator.RunInfo, error) {
@@ -79,9 +86,13 @@ func WriteSummary(dir string, s *Summary) error {
 	if err != nil {
 		return err
 	}
-	path := filepath.Join(dir, summaryFile)
+	return writeFile(filepath.Join(dir, summaryFile), append(text, '\n'))
+}
+
+// writeFile writes a file whole or not at all.
+func writeFile(path string, text []byte) error {
 	partial := path + ".partial"
-	if err := os.WriteFile(partial, append(text, '\n'), 0o644); err != nil {
+	if err := os.WriteFile(partial, text, 0o644); err != nil {
 		return err
 	}
 	return os.Rename(partial, path)

@@ -81,6 +81,7 @@ type Fold struct {
 	coreSeconds, mibSeconds float64
 	classes                 map[string]*classTotal
 	decisions               []decision
+	viewed                  bool // some decision was made with a view of others
 }
 
 type classTotal struct {
@@ -110,6 +111,7 @@ func (f *Fold) Add(r *generator.Row) {
 		f.measure(r)
 	}
 	if r.Enqueued != generator.Never {
+		f.viewed = f.viewed || r.ViewDecisions > 0
 		f.decisions = append(f.decisions, decision{r.Enqueued, r.ViewDecisions, max(r.Attempts, 1), !r.Warmup})
 	}
 }

@@ -7,17 +7,20 @@ import (
 )
 
 // account books one placement on a node's stream and flushes when the batch is full (Algorithm 1,
-// lines 4-7).
+// lines 4-7). A policy without a cache has nobody to keep up to date.
 func (r *Replica) account(now time.Duration, index int, load cluster.Load) int64 {
 	n := &r.nodes.slots[index]
-	r.touch(index)
 	number := n.stream.place(load, r.cfg.SelfCorrection)
 	if r.cfg.SelfCorrection {
 		v := &r.view.nodes[index]
 		v.Load = v.Load.Add(load)
 	}
-	r.flushing = true
 	r.decisions++
+	if !r.policy.Cached() {
+		return number
+	}
+	r.touch(index)
+	r.flushing = true
 	r.unflushed++
 	if r.unflushed >= r.cfg.DeltaBatch {
 		r.flush(now)
@@ -77,6 +80,9 @@ func (r *Replica) FlushFailed(d *cluster.Delta) {
 
 // Resync puts every worker into the next delta: the data service lost its state.
 func (r *Replica) Resync() {
+	if !r.policy.Cached() {
+		return
+	}
 	for i := range r.nodes.slots {
 		if n := &r.nodes.slots[i]; n.present && n.stream.number > 0 {
 			r.touch(i)

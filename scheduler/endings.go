@@ -17,6 +17,9 @@ func (r *Replica) Completed(now time.Duration, n *cluster.CompletionNotice) (*Re
 			n.SchedulerIncarnation, r.cfg.Name, r.cfg.Incarnation)
 	}
 	index, known := r.nodes.byName[n.Node]
+	if known {
+		r.ride(index, n.Report)
+	}
 	for i := range n.Completions {
 		c := &n.Completions[i]
 		t := r.tasks[c.TaskID]

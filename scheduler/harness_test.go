@@ -57,6 +57,7 @@ func snapshotOf(version int64, nodes []cluster.Node, loads []cluster.Load) *clus
 		s.Node = append(s.Node, int32(i))
 		s.Load = append(s.Load, loads[i])
 		s.OwnNumber = append(s.OwnNumber, 0)
+		s.ReportSequence = append(s.ReportSequence, 0)
 	}
 	return s
 }

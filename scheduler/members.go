@@ -29,6 +29,7 @@ func (r *Replica) Attached(now time.Duration, index int, name string, a *cluster
 			Assignment: cluster.Assignment{Number: n.stream.number}, Placed: n.stream.placed})
 	}
 	n.givenUp = 0
+	r.ride(index, &a.Report)
 	if n.suspect {
 		n.suspect = false
 		r.refreshCandidates()
@@ -61,7 +62,9 @@ func (r *Replica) NodeDown(now time.Duration, index int, incarnation, attempted 
 func (r *Replica) restartNode(now time.Duration, index int, n cluster.Node) {
 	name := n.Name
 	r.nodes.slots[index] = node{Node: n, present: true, listed: r.nodes.slots[index].listed}
+	home := r.view.nodes[index].Home
 	r.view.set(index, name, r.catalog.Class(n.Class), n.Capacity, n.Slots)
+	r.view.nodes[index].Home = home
 	r.refreshCandidates()
 	r.ready.Connect = append(r.ready.Connect, index)
 	r.replaceAll(now, index, allAttempted, "worker "+name+" restarted")

@@ -5,11 +5,12 @@ import "dodoor/internal/cluster"
 // node is one registered worker and this replica's stream to its current process.
 type node struct {
 	cluster.Node
-	stream  stream
-	present bool  // in use: in the roster, or in the grace after the data service restarted
-	listed  bool  // in the newest roster
-	suspect bool  // this replica cannot reach it: no candidate until it answers again
-	givenUp int64 // placements up to this number were placed again elsewhere
+	stream   stream
+	present  bool  // in use: in the roster, or in the grace after the data service restarted
+	listed   bool  // in the newest roster
+	suspect  bool  // this replica cannot reach it: no candidate until it answers again
+	givenUp  int64 // placements up to this number were placed again elsewhere
+	sequence int64 // of the worker's report that the view is based on
 }
 
 // nodeTable gives every worker a dense index that it keeps while it is registered. Indices of

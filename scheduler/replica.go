@@ -15,6 +15,7 @@ type Config struct {
 	DeltaBatch     int    // b_Δ: placements per delta
 	MaxStaleness   time.Duration
 	SelfCorrection bool          // view = snapshot + own placements it does not contain; the paper's view is the snapshot alone
+	Riders         bool          // workers' reports on acknowledgements and notices refresh the view too; implies SelfCorrection
 	MaxAttempts    int           // placements per task before it fails
 	ReplaceTimeout time.Duration // how long a task whose machine was lost waits for a feasible node
 	RosterGrace    time.Duration // how long a worker may take to register with a restarted data service
@@ -112,6 +113,7 @@ func New(cfg Config, policy Policy) (*Replica, error) {
 	if err := cfg.check(); err != nil {
 		return nil, err
 	}
+	cfg.SelfCorrection = cfg.SelfCorrection || cfg.Riders
 	r := &Replica{
 		cfg:     cfg,
 		policy:  policy,
@@ -189,6 +191,9 @@ func (r *Replica) Tick(now time.Duration) *Ready {
 	}
 	if r.grace > 0 && now >= r.grace {
 		r.removeUnlisted(now)
+	}
+	if ticker, ok := r.policy.(Ticker); ok {
+		r.carryOut(now, ticker.Tick(now, r.view))
 	}
 	r.retryStranded(now)
 	r.results.expire(now)

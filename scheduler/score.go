@@ -13,6 +13,13 @@ const (
 	Norm
 )
 
+func (k ScoreKind) String() string {
+	if k == Norm {
+		return "norm"
+	}
+	return "per-dimension"
+}
+
 // ParseScoreKind reads "per-dimension" or "norm".
 func ParseScoreKind(s string) (ScoreKind, bool) {
 	switch s {

@@ -33,9 +33,10 @@ func (r *Replica) Push(now time.Duration, s *cluster.Snapshot) (*Ready, error) {
 		r.applyRoster(now, s.Roster)
 	}
 	for j, position := range s.Node {
-		r.applyRow(r.nodes.roster[position], s.Load[j], s.OwnNumber[j])
+		r.applyRow(r.nodes.roster[position], s.Load[j], s.OwnNumber[j], s.ReportSequence[j])
 	}
 	r.version = s.Version
+	r.view.observeShare(r.decisions-r.applied, s.Decisions-r.view.Decisions)
 	r.view.Decisions, r.view.Fresh, r.applied = s.Decisions, now, r.decisions
 	if s.Roster != nil {
 		r.retryStranded(now)
@@ -53,8 +54,9 @@ func (r *Replica) checkBase(s *cluster.Snapshot) error {
 	} else if s.Incarnation != r.service || s.RosterVersion != r.nodes.version {
 		return cluster.Errorf(cluster.Gap, "snapshot %d is against roster %d; scheduler %s has %d", s.Version, s.RosterVersion, r.cfg.Name, r.nodes.version)
 	}
-	if len(s.Load) != len(s.Node) || len(s.OwnNumber) != len(s.Node) {
-		return cluster.Errorf(cluster.Invalid, "snapshot %d: columns of %d, %d and %d rows", s.Version, len(s.Node), len(s.Load), len(s.OwnNumber))
+	if len(s.Load) != len(s.Node) || len(s.OwnNumber) != len(s.Node) || len(s.ReportSequence) != len(s.Node) {
+		return cluster.Errorf(cluster.Invalid, "snapshot %d: columns of %d, %d, %d and %d rows",
+			s.Version, len(s.Node), len(s.Load), len(s.OwnNumber), len(s.ReportSequence))
 	}
 	for _, position := range s.Node {
 		if position < 0 || int(position) >= size {
@@ -66,14 +68,43 @@ func (r *Replica) checkBase(s *cluster.Snapshot) error {
 
 // applyRow takes one node's aggregate. With self-correction the own placements that the row does not
 // include stay on top of it.
-func (r *Replica) applyRow(index int, load cluster.Load, own int64) {
-	if index == NoNode {
-		return
+func (r *Replica) applyRow(index int, load cluster.Load, own, sequence int64) {
+	n := &r.nodes.slots[index]
+	switch {
+	case r.cfg.Riders && sequence < n.sequence:
+		return // a rider brought a newer report
+	case r.cfg.Riders:
+		n.sequence = sequence // a later rider may include fewer own placements: they are kept
+	case r.cfg.SelfCorrection:
+		n.stream.forget(own)
 	}
 	if r.cfg.SelfCorrection {
-		load = load.Add(r.nodes.slots[index].stream.forget(own))
+		load = load.Add(n.stream.above(own))
 	}
 	r.view.nodes[index].Load = load
+}
+
+// ride takes a report that came with a message that was sent anyway. The view of a node is its newest
+// report, whichever way it came, plus the own placements that the report does not contain.
+func (r *Replica) ride(index int, report *cluster.Report) {
+	if !r.cfg.Riders || report == nil {
+		return
+	}
+	n, ok := r.nodes.at(index, report.Incarnation)
+	if !ok || report.Node != n.Name {
+		return
+	}
+	for i := range report.Received {
+		own := &report.Received[i]
+		if own.Scheduler != r.cfg.Name || own.Incarnation != r.cfg.Incarnation {
+			continue
+		}
+		n.stream.forget(own.Number)
+		if report.Sequence > n.sequence {
+			n.sequence = report.Sequence
+			r.view.nodes[index].Load = report.Load.Add(n.stream.above(own.Number))
+		}
+	}
 }
 
 // applyRoster makes the roster's nodes the known ones: newcomers become candidates, restarted workers
@@ -98,6 +129,7 @@ func (r *Replica) applyRoster(now time.Duration, roster *cluster.Roster) {
 		r.nodes.slots[index].listed = true
 	}
 	r.nodes.version = roster.Version
+	r.assignHomes(roster)
 	r.refreshCandidates()
 	if now >= r.grace {
 		r.removeUnlisted(now)
@@ -121,6 +153,18 @@ func (r *Replica) updateNode(now time.Duration, index int, n cluster.Node) {
 		r.restartNode(now, index, n)
 	case n.Incarnation == have.Incarnation:
 		have.Draining = n.Draining
+	}
+}
+
+// assignHomes notes which nodes the roster gives this replica for its home.
+func (r *Replica) assignHomes(roster *cluster.Roster) {
+	r.view.Schedulers = len(roster.Schedulers)
+	for position, index := range r.nodes.roster {
+		home := NoNode
+		if len(roster.Home) > 0 {
+			home = int(roster.Home[position])
+		}
+		r.view.nodes[index].Home = home >= 0 && roster.Schedulers[home] == r.cfg.Name
 	}
 }
 

@@ -38,17 +38,22 @@ func (s *stream) place(l cluster.Load, remember bool) int64 {
 	return s.number
 }
 
-// forget drops the own placements up to number, which a snapshot includes, and returns the sum of the
-// others.
-func (s *stream) forget(number int64) cluster.Load {
+// forget drops the own placements up to number: whatever comes includes them.
+func (s *stream) forget(number int64) {
 	included := 0
 	for included < len(s.own) && s.own[included].number <= number {
 		included++
 	}
 	s.own = append(s.own[:0], s.own[included:]...)
-	var rest cluster.Load
+}
+
+// above returns the sum of the own placements after number.
+func (s *stream) above(number int64) cluster.Load {
+	var sum cluster.Load
 	for i := range s.own {
-		rest = rest.Add(s.own[i].load)
+		if s.own[i].number > number {
+			sum = sum.Add(s.own[i].load)
+		}
 	}
-	return rest
+	return sum
 }

@@ -123,6 +123,9 @@ func (r *Replica) assign(now time.Duration, t *task, index int) {
 // Acknowledged takes a worker's answer to a batch of placements. Refused ones go to the next candidate.
 func (r *Replica) Acknowledged(now time.Duration, batch []Dispatch, reply *cluster.EnqueueReply) *Ready {
 	r.begin()
+	if len(batch) > 0 {
+		r.ride(batch[0].Node, reply.Report)
+	}
 	for i := range batch {
 		d := &batch[i]
 		t := r.current(d)

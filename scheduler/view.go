@@ -16,7 +16,8 @@ type NodeView struct {
 	Class    cluster.ClassID
 	Capacity cluster.Resources
 	Slots    int
-	Load     cluster.Load // snapshot, plus own placements it does not contain when self-correcting
+	Load     cluster.Load // snapshot (or newer report), plus own placements it does not contain when self-correcting
+	Home     bool         // this replica is the node's home scheduler
 
 	inverseSquare     [cluster.MaxDimensions]float64 // 1/C_k², 0 where C_k = 0
 	inverseNormSquare float64                        // 1/‖C‖² on capacities relative to the largest
@@ -28,9 +29,14 @@ type View struct {
 	Decisions int64         // cluster-wide decisions that the newest snapshot included
 	Fresh     time.Duration // when it arrived
 
+	Schedulers int     // registered replicas
+	Share      float64 // this replica's recent share of the cluster's placements; 0: not known yet
+
 	dims                 int
 	nodes                []NodeView
 	candidates           []int32 // nodes that take placements, in index order
+	homes                []int32 // the candidates at home here, shuffled
+	everybody, foreign   sampler // all candidates, and those at home elsewhere, by capacity
 	largest              cluster.Resources
 	inverseLargestSquare [cluster.MaxDimensions]float64
 
@@ -134,7 +140,8 @@ func (v *View) set(i int, name string, class cluster.ClassID, capacity cluster.R
 
 // refresh recomputes what depends on the whole set of nodes. eligible says which take placements.
 func (v *View) refresh(present, eligible func(i int) bool) {
-	v.candidates = v.candidates[:0]
+	v.candidates, v.homes = v.candidates[:0], v.homes[:0]
+	var foreign []int32
 	v.largest = cluster.Resources{}
 	for i := range v.nodes {
 		if !present(i) {
@@ -142,6 +149,11 @@ func (v *View) refresh(present, eligible func(i int) bool) {
 		}
 		if eligible(i) {
 			v.candidates = append(v.candidates, int32(i))
+			if v.nodes[i].Home {
+				v.homes = append(v.homes, int32(i))
+			} else {
+				foreign = append(foreign, int32(i))
+			}
 		}
 		for k, c := range v.nodes[i].Capacity {
 			v.largest[k] = max(v.largest[k], c)
@@ -156,6 +168,10 @@ func (v *View) refresh(present, eligible func(i int) bool) {
 	for i := range v.nodes {
 		v.nodes[i].inverseNormSquare = v.inverseNorm(&v.nodes[i].Capacity)
 	}
+	v.pcg.Seed(v.seed, uint64(len(v.homes)))
+	v.draws.Shuffle(len(v.homes), func(a, b int) { v.homes[a], v.homes[b] = v.homes[b], v.homes[a] })
+	v.everybody.build(v, v.candidates)
+	v.foreign.build(v, foreign)
 }
 
 // inverseNorm is 1/‖C‖² with every dimension relative to the cluster's largest capacity in it.

@@ -39,7 +39,15 @@ func batch(c *conf.Config) int {
 }
 
 func policyKnobs(c *conf.Config) baselines.Knobs {
-	return baselines.Knobs{Alpha: c.Score.Alpha, Beta: c.Score.Beta, Score: c.Score.Kind}
+	p, q := &c.Plus, &c.Prequal
+	return baselines.Knobs{
+		Alpha: c.Score.Alpha, Beta: c.Score.Beta, Score: c.Score.Kind, Samples: c.ECT.Samples,
+		Prequal: baselines.PrequalKnobs{Latency: q.Latency, Reuse: q.Reuse, MaxAge: time.Duration(q.AgeLimit), Pool: q.Pool,
+			Quantile: q.QRIF, Probes: q.Probes, Removals: q.Remove, Delta: q.Delta},
+		Yarp: baselines.YarpKnobs{Period: time.Duration(c.Yarp.Period)},
+		Plus: baselines.DodoorPlusConfig{Score: p.Score, View: p.View, Home: p.Home, Foreign: p.Foreign, Gain: p.Gain,
+			Adaptive: p.Adaptive, Weighted: p.Weighted, Ties: p.Ties},
+	}
 }
 
 // checkPolicy refuses an unknown policy or knobs that it does not take.
@@ -70,13 +78,15 @@ func newScheduler(c *conf.Config, log *slog.Logger, metrics *telemetry.Registry)
 		return nil, err
 	}
 	s := &c.Scheduler
+	view := baselines.ViewOf(s.Policy, policyKnobs(c))
 	return schedulerd.New(schedulerd.Config{
 		Replica: scheduler.Config{
-			Name: s.Name, Seed: c.Seed, DeltaBatch: s.BDelta, MaxStaleness: time.Duration(s.MaxStaleness), SelfCorrection: s.SelfCorrection,
+			Name: s.Name, Seed: c.Seed, DeltaBatch: s.BDelta, MaxStaleness: time.Duration(s.MaxStaleness), SelfCorrection: s.SelfCorrection || view >= baselines.Corrected, Riders: view == baselines.Fresh,
 			MaxAttempts: s.MaxAttempts, ReplaceTimeout: time.Duration(s.ReplaceTimeout), RosterGrace: time.Duration(c.Datastore.NodeTimeout), MaxPending: s.MaxPending,
 			RetainResults: s.RetainResults, RetainFor: time.Duration(s.RetainFor), Dimensions: dims, Types: c.TaskTypes(),
 		},
 		Policy: policy, Listen: s.Listen, Address: s.Address, DataService: c.Datastore.DialAddress(), RPC: rpcConfig(c, s.MaxRPCs), MaxBatch: batch(c),
-		NodeGrace: time.Duration(s.NodeGrace), DrainTimeout: time.Duration(s.DrainTimeout), Log: log, Metrics: metrics,
+		NodeGrace: time.Duration(s.NodeGrace), ProbeTimeout: time.Duration(s.ProbeTimeout),
+		DrainTimeout: time.Duration(s.DrainTimeout), Log: log, Metrics: metrics,
 	})
 }

@@ -114,11 +114,16 @@ func (o *options) fail(code int, err error) int {
 
 // replayFlags are common to the commands that replay a trace.
 func (o *options) replayFlags() {
-	o.override("trace", "generator.trace", "trace `file`, or azure or functionbench for a synthetic one")
 	o.override("qps", "generator.qps", "mean arrivals per second, in trace time")
+	o.override("seed", "seed", "seed of arrivals, synthetic traces and every placement")
+	o.traceFlags()
+}
+
+// traceFlags are those of replayFlags that hold for every run of a comparison.
+func (o *options) traceFlags() {
+	o.override("trace", "generator.trace", "trace `file`, or azure or functionbench for a synthetic one")
 	o.override("n", "generator.n", "number of tasks, warm-up included")
 	o.override("warmup", "generator.warmup", "first tasks that no figure counts")
 	o.override("time-scale", "generator.time_scale", "trace seconds that pass in one")
 	o.override("out", "generator.out", "`directory` for the rows")
-	o.override("seed", "seed", "seed of arrivals, synthetic traces and every placement")
 }

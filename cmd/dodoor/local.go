@@ -37,32 +37,38 @@ func runLocal(args []string, stdout, stderr io.Writer) int {
 	}
 	ctx, stop := signalled(log)
 	defer stop()
+	r := replay{c: c, log: log, on: "local", dir: runDir(c), quiet: print.quiet, config: drive.Config{Workload: workload}}
+	code, err = r.runLocally(ctx)
+	return r.finish(o, print, stdout, code, err)
+}
+
+// runLocally starts the cluster, replays the workload on it, and stops it. Its exit code is for the
+// error.
+func (r *replay) runLocally(ctx context.Context) (int, error) {
 	begin := time.Now()
-	l, err := startCluster(c, quieter(log, c))
+	l, err := startCluster(r.c, quieter(r.log, r.c))
 	if err != nil {
-		return o.fail(exitUsage, err)
+		return exitUsage, err
 	}
 	defer l.stop()
-	pages, err := startPages(c, log, l.allReady, l.registries...)
+	pages, err := startPages(r.c, r.log, l.allReady, l.registries...)
 	if err != nil {
-		return o.fail(exitUsage, err)
+		return exitUsage, err
 	}
 	defer pages.stop()
 	waiting, cancel := context.WithTimeoutCause(ctx, startTimeout, fmt.Errorf("the cluster did not come up within %v", startTimeout))
 	defer cancel()
 	if err := l.ready(waiting); err != nil {
-		return o.fail(exitFailed, err)
+		return exitFailed, err
 	}
-	log.Info("cluster is up", "workers", len(l.workers), "schedulers", len(l.schedulers), "policy", c.Scheduler.Policy,
+	r.log.Info("cluster is up", "workers", len(l.workers), "schedulers", len(l.schedulers), "policy", r.c.Scheduler.Policy,
 		"http", pages.addr, "took", time.Since(begin).Round(time.Millisecond))
-
 	status, err := l.dataClient.Status(ctx)
 	if err != nil {
-		return o.fail(exitFailed, err)
+		return exitFailed, err
 	}
-	r := replay{c: c, log: log, print: print, config: drive.Config{Workload: workload, Schedulers: l.targets, Data: l.dataClient}}
-	r.settle = l.settle
-	return r.run(ctx, o, "local", nodesOf(status), stdout)
+	r.config.Schedulers, r.config.Data, r.settle = l.targets, l.dataClient, l.settle
+	return r.run(ctx, nodesOf(status))
 }
 
 // startTimeout bounds how long a local cluster may take to come up.
@@ -103,54 +109,67 @@ func nodesOf(status cluster.ClusterStatus) []cluster.Node {
 	return nodes
 }
 
-// replay is what local and replay have in common once there are schedulers to talk to.
+// replay is one run: what local, replay and compare have in common.
 type replay struct {
-	c      *conf.Config
-	log    *slog.Logger
-	print  *outputFlags
-	config drive.Config
-	settle func(context.Context) error // checks the idle cluster's accounts; nil: not ours to check
+	c       *conf.Config
+	log     *slog.Logger
+	on      string // local or cluster
+	dir     string // of the run
+	quiet   bool
+	config  drive.Config
+	settle  func(context.Context) error // checks the idle cluster's accounts; nil: not ours to check
+	summary *report.Summary             // once the run has ended
 }
 
-// run replays the workload, writes rows and summary, prints the summary, and returns the exit code.
-func (r *replay) run(ctx context.Context, o *options, on string, nodes []cluster.Node, stdout io.Writer) int {
-	info, err := runInfo(r.c, on, nodes)
+// run replays the workload on the cluster, writes rows and summary, and checks the accounts. Its exit code
+// is for the error.
+func (r *replay) run(ctx context.Context, nodes []cluster.Node) (int, error) {
+	info, err := runInfo(r.c, r.on, nodes)
 	if err != nil {
-		return o.fail(exitFailed, err)
+		return exitFailed, err
 	}
 	g := &r.c.Generator
-	r.config.Info, r.config.Dir, r.config.Warmup = info, runDir(r.c), g.Warmup
+	r.config.Info, r.config.Dir, r.config.Warmup = info, r.dir, g.Warmup
 	r.config.Connections, r.config.Coalesce, r.config.MaxBatch = g.Connections, r.c.RPC.Coalesce, r.c.RPC.MaxBatch
 	r.config.Timeout, r.config.Log = time.Duration(g.Timeout), r.log
 	r.config.DrainTimeout = time.Duration(r.c.Scheduler.DrainTimeout)
-	if !r.print.quiet {
+	if !r.quiet {
 		r.config.Progress = os.Stderr
 	}
 	driver, err := drive.New(r.config)
 	if err != nil {
-		return o.fail(exitUsage, err)
+		return exitUsage, err
 	}
 	result, err := driver.Run(ctx)
 	if err != nil {
-		return o.fail(exitFailed, err)
+		return exitFailed, err
 	}
-	summary, err := report.Summarise(r.config.Dir)
-	if err != nil {
-		return o.fail(exitFailed, err)
+	if r.summary, err = report.Summarise(r.dir); err != nil {
+		return exitFailed, err
 	}
-	if err := report.WriteSummary(r.config.Dir, summary); err != nil {
-		return o.fail(exitFailed, err)
-	}
-	if err := r.print.summary(stdout, summary, r.config.Dir); err != nil {
-		return o.fail(exitFailed, err)
+	if err := report.WriteSummary(r.dir, r.summary); err != nil {
+		return exitFailed, err
 	}
 	if !result.Clean() {
-		return o.fail(exitFailed, incomplete(result))
+		return exitFailed, incomplete(result)
 	}
-	if r.settle != nil {
-		return r.checkAccounts(ctx, o)
+	if r.settle == nil {
+		return exitDone, nil
 	}
-	return exitDone
+	return r.checkAccounts(ctx)
+}
+
+// finish prints the summary, if there is one, and the error.
+func (r *replay) finish(o *options, print *outputFlags, stdout io.Writer, code int, err error) int {
+	if r.summary != nil {
+		if err := print.summary(stdout, r.summary, r.dir); err != nil {
+			return o.fail(exitFailed, err)
+		}
+	}
+	if err != nil {
+		return o.fail(code, err)
+	}
+	return code
 }
 
 // incomplete says what is missing from a run.
@@ -166,12 +185,12 @@ func incomplete(r drive.Result) error {
 // settleTimeout bounds how long an idle cluster's accounts may take to return to zero.
 const settleTimeout = 10 * time.Second
 
-func (r *replay) checkAccounts(ctx context.Context, o *options) int {
+func (r *replay) checkAccounts(ctx context.Context) (int, error) {
 	ctx, cancel := context.WithTimeout(ctx, settleTimeout)
 	defer cancel()
 	if err := r.settle(ctx); err != nil {
-		return o.fail(exitFailed, err)
+		return exitFailed, err
 	}
 	r.log.Info("the idle cluster's accounts are exactly zero, at the data service and in every scheduler's view")
-	return exitDone
+	return exitDone, nil
 }

@@ -26,6 +26,7 @@ type command struct {
 var commands = []command{
 	{"local", "run a whole cluster on this machine, replay a trace, print the summary", runLocal},
 	{"replay", "replay a trace against running schedulers", runReplay},
+	{"compare", "compare policies on the same trace, with intervals", runCompare},
 	{"trace", "make a synthetic trace, or describe one", runTrace},
 	{"datastore", "run the data service", runDatastore},
 	{"scheduler", "run one scheduler replica", runScheduler},

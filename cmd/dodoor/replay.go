@@ -56,13 +56,14 @@ func runReplay(args []string, stdout, stderr io.Writer) int {
 	if len(addresses) == 0 {
 		return o.fail(exitFailed, errors.New("no scheduler is registered with the data service: start one, or name some with -schedulers"))
 	}
-	r := replay{c: c, log: log, print: print, config: drive.Config{Workload: workload, Data: data}}
+	r := replay{c: c, log: log, on: "cluster", dir: runDir(c), quiet: print.quiet, config: drive.Config{Workload: workload, Data: data}}
 	for i, address := range addresses {
 		client := rpc.NewSchedulerClient(address, dims, cfg)
 		defer client.Close()
 		r.config.Schedulers = append(r.config.Schedulers, drive.Target{Name: schedulerName(status.Schedulers, address, i), Service: client})
 	}
-	return r.run(ctx, o, "cluster", nodesOf(status), stdout)
+	code, err = r.run(ctx, nodesOf(status))
+	return r.finish(o, print, stdout, code, err)
 }
 
 // outputFlags choose how a summary is printed.

@@ -1,9 +1,12 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/BurntSushi/toml"
@@ -66,11 +69,57 @@ func runInfo(c *conf.Config, on string, nodes []cluster.Node) (generator.RunInfo
 	info := generator.RunInfo{Policy: c.Scheduler.Policy, On: on, Trace: c.Generator.Trace, QPS: c.Generator.QPS, TraceScale: c.Generator.TraceScale,
 		Seed: c.Seed, Classes: generator.ClassesOf(nodes), Versions: versions()}
 	info.Host, _ = os.Hostname()
+	var err error
+	info.Settings, err = settings(c)
+	return info, err
+}
+
+// settings is the whole configuration by section, as a run's description keeps it.
+func settings(c *conf.Config) (map[string]any, error) {
 	text, err := c.Marshal()
 	if err != nil {
-		return info, err
+		return nil, err
 	}
-	return info, toml.Unmarshal(text, &info.Settings)
+	var all map[string]any
+	return all, toml.Unmarshal(text, &all)
+}
+
+// differs returns the first key in which two configurations differ, or "". Where rows are written, and how
+// loud the log is, does not matter.
+func differs(a, b map[string]any, prefix string) string {
+	keys := slices.Sorted(maps.Keys(a))
+	for _, key := range slices.Sorted(maps.Keys(b)) {
+		if _, ok := a[key]; !ok {
+			keys = append(keys, key)
+		}
+	}
+	for _, key := range keys {
+		path := prefix + key
+		if path == "generator.out" || path == "log" || path == "http" {
+			continue
+		}
+		x, xok := a[key].(map[string]any)
+		y, yok := b[key].(map[string]any)
+		if xok && yok {
+			if inner := differs(x, y, path+"."); inner != "" {
+				return inner
+			}
+			continue
+		}
+		if text(a[key]) != text(b[key]) {
+			return path
+		}
+	}
+	return ""
+}
+
+// text makes values comparable that went through JSON (where every number is a float) and others.
+func text(value any) string {
+	encoded, err := json.Marshal(value)
+	if err != nil {
+		return fmt.Sprint(value)
+	}
+	return string(encoded)
 }
 
 // runDir names the directory of a run inside the configured one.

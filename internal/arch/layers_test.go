@@ -13,6 +13,7 @@ var rows = [][]string{
 	{"baselines", "worker/executor", "internal/rpc/rpctest",
 		"scheduler/schedulerd", "worker/workerd", "datastore/datastored", "generator/drive"},
 	{"sim"},
+	{"report/figure"},
 	{"conf", "report"},
 	{"cmd/dodoor"},
 }
@@ -40,10 +41,11 @@ var layers = map[string][]string{
 	"datastore/datastored": {"internal/cluster", "internal/rpc", "internal/telemetry", "datastore"},
 	"generator/drive":      {"internal/cluster", "internal/rpc", "internal/telemetry", "generator"},
 
-	"sim":        {"internal/cluster", "scheduler", "worker", "datastore", "generator", "baselines"},
-	"conf":       below("conf", "gen-go/dodoor", "internal/rpc/rpctest"),
-	"report":     {"internal/cluster", "generator"},
-	"cmd/dodoor": below("cmd/dodoor", "gen-go/dodoor", "internal/rpc/rpctest"),
+	"sim":           {"internal/cluster", "scheduler", "worker", "datastore", "generator", "baselines"},
+	"conf":          below("conf", "gen-go/dodoor", "internal/rpc/rpctest", "report/figure"),
+	"report/figure": {},
+	"report":        {"internal/cluster", "generator", "report/figure"},
+	"cmd/dodoor":    below("cmd/dodoor", "gen-go/dodoor", "internal/rpc/rpctest", "report/figure"),
 }
 
 // below lists the packages in the rows under pkg, but for some.

@@ -78,7 +78,8 @@ func New(cfg Config) (*Daemon, error) {
 		d.stop()
 		return nil, fmt.Errorf("scheduler %s: %w", cfg.Replica.Name, err)
 	}
-	d.self = cluster.SchedulerRef{Name: cfg.Replica.Name, Address: address, Incarnation: cfg.Replica.Incarnation}
+	d.self = cluster.SchedulerRef{Name: cfg.Replica.Name, Address: address, Incarnation: cfg.Replica.Incarnation,
+		Riders: cfg.Replica.Riders}
 	d.data.init(d)
 	return d, nil
 }

@@ -172,6 +172,9 @@ func (p *probing) Submit(_ time.Duration, t *cluster.Task, v *scheduler.View) sc
 	return p.step
 }
 
+// Cached: it asks the nodes.
+func (p *probing) Cached() bool { return false }
+
 func (p *probing) Probed(_ time.Duration, a scheduler.Probe, v *scheduler.View) scheduler.Step {
 	p.asked[a.Task.ID] = append(p.asked[a.Task.ID], a)
 	answers := p.asked[a.Task.ID]

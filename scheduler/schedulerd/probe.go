@@ -4,9 +4,13 @@ import (
 	"context"
 	"errors"
 
+	"dodoor/internal/cluster"
 	"dodoor/internal/rpc"
 	"dodoor/scheduler"
 )
+
+// pollID stands in a probe that no task asked for.
+const pollID = "poll"
 
 var errNoStream = errors.New("the worker left")
 
@@ -14,7 +18,10 @@ var errNoStream = errors.New("the worker left")
 // does not answer costs one deadline. The caller holds the lock; the call runs on its own.
 func (d *Daemon) probe(call scheduler.ProbeCall) {
 	p := d.peers[call.Node]
-	task, id, demand := call.Task, call.Task.ID, call.Task.Uniform.Demand
+	task, id, demand := call.Task, pollID, cluster.Resources{}
+	if task != nil {
+		id, demand = task.ID, task.Uniform.Demand
+	}
 	d.work.Go(func() {
 		answer := scheduler.Probe{Task: task, Node: call.Node}
 		err := errNoStream

@@ -1,0 +1,81 @@
+package report
+
+import (
+	"math"
+	"slices"
+)
+
+// Curves are what figures need beyond a Summary. Their size does not depend on the number of tasks.
+type Curves struct {
+	MakespanS    Quantiles
+	SchedulingMs Quantiles
+	ViewAge      Quantiles // in decisions; empty when the policy decides without a view
+
+	BinS    float64      // width of a bin of the series below, in trace time
+	Waiting []float64    // tasks waiting at workers, the mean of each bin
+	Classes []ClassCurve // in the order of run.json
+}
+
+// ClassCurve follows one class of nodes through a run.
+type ClassCurve struct {
+	Name        string
+	Utilisation []float64 // cores in use, share of 1
+	Queue       []float64 // waiting tasks per node
+	Placements  int       // tasks that a worker of the class acknowledged
+	// Blocked is the share of the class's core-seconds that were free at a node where a task waited:
+	// what the head of line, too large for what was free, kept from those behind it. NaN when the
+	// class has nodes of several sizes, as rows do not say which is which.
+	Blocked float64
+}
+
+// Quantiles are the values at equal steps of a distribution, from the least to the largest.
+type Quantiles []float64
+
+// quantileSteps keeps the 99.9th percentile apart.
+const quantileSteps = 1000
+
+// quantilesOf needs sorted values. Few of them are kept as they are.
+func quantilesOf(sorted []float64) Quantiles {
+	if len(sorted) <= quantileSteps {
+		return slices.Clone(sorted)
+	}
+	q := make(Quantiles, quantileSteps+1)
+	q[0] = sorted[0]
+	for i := 1; i <= quantileSteps; i++ {
+		q[i] = nearestRank(sorted, i)
+	}
+	return q
+}
+
+// pooled joins the distributions of several runs, each with the weight of its number of points:
+// the same for runs of one size.
+func pooled(all []Quantiles) Quantiles {
+	q := slices.Concat(all...)
+	slices.Sort(q)
+	return q
+}
+
+// cdf thins a distribution to at most so many points (value, share of values at most as large).
+func (q Quantiles) cdf(points int) (x, share []float64) {
+	n := len(q)
+	step := max(1, float64(n)/float64(points))
+	for at := 0.0; ; at += step {
+		i := min(int(math.Round(at)), n-1)
+		x, share = append(x, q[i]), append(share, float64(i+1)/float64(n))
+		if i == n-1 {
+			return x, share
+		}
+	}
+}
+
+// curvesOf must be called after fold.Summary, which sorts what the fold gathered.
+func curvesOf(fold *Fold, lines *timeline) *Curves {
+	c := &Curves{MakespanS: quantilesOf(fold.makespan), SchedulingMs: quantilesOf(fold.scheduling)}
+	if fold.viewed {
+		ages := fold.viewAges()
+		slices.Sort(ages)
+		c.ViewAge = quantilesOf(ages)
+	}
+	lines.curves(c, fold.firstArrival, fold.lastCompletion)
+	return c
+}

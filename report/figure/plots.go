@@ -1,0 +1,146 @@
+package figure
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+)
+
+// plots makes one plot per panel; all share both ranges, so that panels compare at a glance.
+func (f *Figure) plots() []*plot.Plot {
+	x, y := f.ranges()
+	plots := make([]*plot.Plot, len(f.Panels))
+	for i, panel := range f.Panels {
+		p := newPlot()
+		p.Title.Text = panel.Title
+		p.Y.Label.Text = f.Y.Label
+		if i == len(f.Panels)-1 {
+			p.X.Label.Text = f.X.Label
+		}
+		p.Add(grid(f.Kind))
+		for j, s := range panel.Series {
+			p.Add(series{Series: s, kind: f.Kind, order: j, of: len(panel.Series), names: len(f.X.Names)})
+		}
+		f.X.apply(&p.X, x)
+		f.Y.apply(&p.Y, y)
+		if len(f.Panels) > 1 && f.Y.Ticks == nil && !f.Y.Log {
+			p.Y.Tick.Marker = sparse{}
+		}
+		if i < len(f.Panels)-1 {
+			p.X.Tick.Marker = unlabelled{p.X.Tick.Marker}
+		}
+		plots[i] = p
+	}
+	return plots
+}
+
+func grid(kind Kind) *plotter.Grid {
+	g := plotter.NewGrid()
+	g.Horizontal.Color, g.Vertical.Color = gridColour, gridColour
+	g.Horizontal.Width, g.Vertical.Width = 0.5, 0.5
+	if kind == Bars {
+		g.Vertical.Color = nil
+	}
+	return g
+}
+
+// span is the range of an axis.
+type span struct{ min, max float64 }
+
+func (s *span) include(v float64) { s.min, s.max = min(s.min, v), max(s.max, v) }
+
+// ranges covers every point and interval. A linear Y axis starts at zero: the eye compares heights.
+func (f *Figure) ranges() (x, y span) {
+	x, y = span{math.Inf(1), math.Inf(-1)}, span{math.Inf(1), math.Inf(-1)}
+	for _, p := range f.Panels {
+		for _, s := range p.Series {
+			for i := range s.X {
+				x.include(s.X[i])
+				y.include(s.Y[i])
+				if s.Half != nil {
+					y.include(s.Y[i] + s.Half[i])
+					if low := s.Y[i] - s.Half[i]; !f.Y.Log || low > 0 {
+						y.include(max(low, 0))
+					}
+				}
+			}
+		}
+	}
+	return f.X.fit(x, f.Kind), f.Y.fit(y, f.Kind).fromZero(&f.Y)
+}
+
+func (s span) fromZero(a *Axis) span {
+	if a.Log {
+		return s
+	}
+	s.min = min(s.min, 0)
+	if a.Max == 0 && s.max > 0 {
+		s.max *= 1.05
+	}
+	if s.max <= s.min {
+		s.max = s.min + 1
+	}
+	return s
+}
+
+// fit widens a range to what the axis demands, and one that is a single point to something drawable.
+func (a *Axis) fit(s span, kind Kind) span {
+	switch {
+	case a.Names != nil:
+		return span{-0.5, float64(len(a.Names)) - 0.5}
+	case a.Log:
+		if s.max < s.min*10 {
+			s.min, s.max = s.min/2, s.max*2
+		}
+		return s
+	}
+	if a.Max != 0 {
+		s.max = a.Max
+	}
+	if s.max <= s.min {
+		s.min, s.max = s.min-max(0.5, 0.1*math.Abs(s.min)), s.max+max(0.5, 0.1*math.Abs(s.max))
+	}
+	if kind == Points {
+		s = span{s.min - 0.04*(s.max-s.min), s.max + 0.04*(s.max-s.min)}
+	}
+	return s
+}
+
+func (a *Axis) apply(to *plot.Axis, s span) {
+	to.Min, to.Max = s.min, s.max
+	switch {
+	case a.Names != nil:
+		to.Tick.Marker = names(a.Names)
+		to.Tick.Length = 0
+	case a.Ticks != nil:
+		to.Tick.Marker = numbers(a.Ticks)
+	case a.Log:
+		to.Scale = plot.LogScale{}
+		to.Tick.Marker = decades{}
+	}
+}
+
+// markersOn says which points of a curve carry a marker. Where they stand differs by style, so that curves that lie on
+// each other are told apart.
+func markersOn(n, style int) []int {
+	const perCurve = 5
+	step := max(1, n/perCurve)
+	first := step * (style%perCurve + 1) / (perCurve + 1)
+	var at []int
+	for i := first; i < n; i += step {
+		at = append(at, i)
+	}
+	return slices.Compact(at)
+}
+
+// series draws one Series as its kind demands.
+type series struct {
+	Series
+	kind      Kind
+	order, of int // place among the series of the panel
+	names     int
+}
+
+var _ plot.Plotter = series{}

@@ -1,0 +1,94 @@
+package figure
+
+import (
+	"math"
+	"strconv"
+
+	"gonum.org/v1/plot"
+)
+
+// names labels the positions 0, 1, 2, ...
+type names []string
+
+// Ticks implements plot.Ticker.
+func (n names) Ticks(_, _ float64) []plot.Tick {
+	ticks := make([]plot.Tick, len(n))
+	for i, name := range n {
+		ticks[i] = plot.Tick{Value: float64(i), Label: name}
+	}
+	return ticks
+}
+
+// numbers are ticks at given values. Of labels that would run into each other only the first stays.
+type numbers []float64
+
+// Ticks implements plot.Ticker.
+func (n numbers) Ticks(low, high float64) []plot.Tick {
+	const apart = 0.07 // of the axis: room for three digits
+	var ticks []plot.Tick
+	last := math.Inf(-1)
+	for _, v := range n {
+		t := plot.Tick{Value: v}
+		if v-last >= apart*(high-low) {
+			t.Label, last = strconv.FormatFloat(v, 'g', 4, 64), v
+		}
+		ticks = append(ticks, t)
+	}
+	return ticks
+}
+
+// sparse labels a low panel: its lower end, its middle and its upper end, at round values.
+type sparse struct{}
+
+// Ticks implements plot.Ticker.
+func (sparse) Ticks(low, high float64) []plot.Tick {
+	step := math.Pow(10, math.Floor(math.Log10(high-low)))
+	for _, f := range []float64{0.2, 0.25, 0.5, 1, 2, 2.5, 5} {
+		if (high-low)/(step*f) <= 3.2 {
+			step *= f
+			break
+		}
+	}
+	var ticks []plot.Tick
+	for i := math.Ceil(low / step); i*step <= high*(1+1e-9); i++ {
+		ticks = append(ticks, plot.Tick{Value: i * step, Label: strconv.FormatFloat(i*step, 'g', 4, 64)})
+	}
+	return ticks
+}
+
+// unlabelled drops the labels: the panel at the bottom has them.
+type unlabelled struct{ plot.Ticker }
+
+// Ticks implements plot.Ticker.
+func (u unlabelled) Ticks(low, high float64) []plot.Tick {
+	ticks := u.Ticker.Ticks(low, high)
+	for i := range ticks {
+		if ticks[i].Label != "" {
+			ticks[i].Label = " "
+		}
+	}
+	return ticks
+}
+
+// decades are the ticks of a logarithmic axis. Within less than two decades 2 and 5 have labels too.
+type decades struct{}
+
+// Ticks implements plot.Ticker.
+func (decades) Ticks(low, high float64) []plot.Tick {
+	wide := high/low >= 100
+	var ticks []plot.Tick
+	for e := math.Floor(math.Log10(low)); e <= math.Ceil(math.Log10(high)); e++ {
+		for m := 1.0; m < 10; m++ {
+			v := m * math.Pow(10, e)
+			if v < low*(1-1e-9) || v > high*(1+1e-9) {
+				continue
+			}
+			t := plot.Tick{Value: v}
+			if m == 1 || !wide && (m == 2 || m == 5) {
+				t.Label = strconv.FormatFloat(v, 'g', 4, 64)
+			}
+			ticks = append(ticks, t)
+		}
+	}
+	return ticks
+}
