@@ -54,7 +54,7 @@ func Example() {
 		return
 	}
 	snapshot := &cluster.Snapshot{Incarnation: 1, Version: 1, RosterVersion: 1, ReceiverIncarnation: 1, Roster: &cluster.Roster{Version: 1}}
-	for i, memory := range []int64{4096, 8192, 65536} {
+	for i, memory := range []int64{8192, 65536} {
 		snapshot.Roster.Nodes = append(snapshot.Roster.Nodes, cluster.Node{Name: fmt.Sprintf("node-%d", i+1), Class: "any",
 			Capacity: cluster.Resources{cluster.Cores: 8000, cluster.Memory: memory}, Slots: 8, Incarnation: 1})
 	}
@@ -74,9 +74,9 @@ func Example() {
 		fmt.Println(task.ID, "to", replica.Node(ready.Send[0].Node).Name)
 	}
 	// Output:
-	// 512 MiB to node-3
-	// 16384 MiB to node-3
-	// 42000 MiB to node-3
-	// 4096 MiB to node-2
+	// 512 MiB to node-2
+	// 16384 MiB to node-2
+	// 42000 MiB to node-2
+	// 4096 MiB to node-1
 	// 70000 MiB refused: memory: the task needs 70000 MiB memory, the largest capacity is 65536 MiB memory
 }

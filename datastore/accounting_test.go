@@ -40,7 +40,7 @@ type node struct {
 	running []string
 }
 
-func newWorld(t *rapid.T, schedulers, workers int, correct bool) *world {
+func newWorld(t *rapid.T, schedulers, workers int, correct, riders bool) *world {
 	w := &world{t: t, shapes: map[string]cluster.Shape{}, arrived: map[string]int64{}}
 	for i := range workers {
 		n := cluster.Node{Name: fmt.Sprint("w", i), Address: fmt.Sprint("w", i, ":1"), Class: "any", Slots: 3, Incarnation: int64(100 + i),
@@ -57,8 +57,8 @@ func newWorld(t *rapid.T, schedulers, workers int, correct bool) *world {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ref := cluster.SchedulerRef{Name: fmt.Sprint("s", i), Address: "x:1", Incarnation: int64(10 + i)}
-		state, err := scheduler.New(scheduler.Config{Name: ref.Name, Incarnation: ref.Incarnation, Seed: 1, DeltaBatch: 3, MaxAttempts: 5, SelfCorrection: correct,
+		ref := cluster.SchedulerRef{Name: fmt.Sprint("s", i), Address: "x:1", Incarnation: int64(10 + i), Riders: riders}
+		state, err := scheduler.New(scheduler.Config{Name: ref.Name, Incarnation: ref.Incarnation, Seed: 1, DeltaBatch: 3, MaxAttempts: 5, SelfCorrection: correct, Riders: riders,
 			ReplaceTimeout: time.Hour, MaxPending: 1 << 20, RetainResults: 1 << 20, RetainFor: time.Hour, Dimensions: cluster.Standard(),
 			Types: []cluster.TaskType{{Name: "simulated"}}}, policy)
 		if err != nil {
@@ -299,7 +299,7 @@ func (w *world) checkTruth() {
 // when every task has ended it is exactly zero, at the data service and in every scheduler's view.
 func TestAccountsAreExact(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		w := newWorld(t, rapid.IntRange(1, 3).Draw(t, "schedulers"), rapid.IntRange(1, 4).Draw(t, "workers"), rapid.Bool().Draw(t, "self-correction"))
+		w := newWorld(t, rapid.IntRange(1, 3).Draw(t, "schedulers"), rapid.IntRange(1, 4).Draw(t, "workers"), rapid.Bool().Draw(t, "self-correction"), rapid.Bool().Draw(t, "riders"))
 		pick := func() (*replica, *node) {
 			return rapid.SampledFrom(w.schedulers).Draw(t, "s"), rapid.SampledFrom(w.workers).Draw(t, "w")
 		}

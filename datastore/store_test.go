@@ -1,6 +1,7 @@
 package datastore_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -256,5 +257,55 @@ func TestSettingsOutOfRangeAreRefused(t *testing.T) {
 		if _, err := datastore.New(c); err == nil {
 			t.Errorf("%+v was accepted", c)
 		}
+	}
+}
+
+// Every node has a home scheduler; every scheduler gets its share of every class, nodes keep their homes
+// while nobody joins or leaves, and the roster is pushed when somebody does.
+func TestHomesAreBalancedPerClass(t *testing.T) {
+	s := newStore(t, datastore.Config{})
+	for i := range 40 {
+		n := workerNode(fmt.Sprintf("n%02d", 39-i), fmt.Sprintf("a%d:1", i), 1)
+		n.Class = []string{"large", "small"}[i%4/3]
+		register(t, s, 0, n)
+	}
+	names := []string{"s3", "s1", "s2"}
+	for _, name := range names {
+		s.Pushed(0)
+		registerScheduler(t, s, name, 1)
+		if !s.Tick(0).Push {
+			t.Errorf("%s joined: the homes must be pushed", name)
+		}
+	}
+	homes := func() map[string]map[string]int {
+		snapshot, ok := s.SnapshotFor("s1", 1)
+		if !ok || snapshot.Roster == nil {
+			t.Fatal("no roster")
+		}
+		count := map[string]map[string]int{}
+		for i, n := range snapshot.Roster.Nodes {
+			home := snapshot.Roster.Schedulers[snapshot.Roster.Home[i]]
+			if count[home] == nil {
+				count[home] = map[string]int{}
+			}
+			count[home][n.Class]++
+		}
+		return count
+	}
+	for home, classes := range homes() {
+		if classes["large"] != 10 || classes["small"] < 3 || classes["small"] > 4 {
+			t.Errorf("%s is home to %v, of 30 large and 10 small nodes and 3 schedulers", home, classes)
+		}
+	}
+	s.UnregisterScheduler("s3", 1)
+	for home, classes := range homes() {
+		if classes["large"] != 15 || classes["small"] != 5 {
+			t.Errorf("after s3 left, %s is home to %v", home, classes)
+		}
+	}
+	s.UnregisterScheduler("s2", 1)
+	s.UnregisterScheduler("s1", 1)
+	if snapshot := registerScheduler(t, s, "s9", 1); len(snapshot.Roster.Home) != 40 {
+		t.Errorf("%d homes for 40 nodes", len(snapshot.Roster.Home))
 	}
 }

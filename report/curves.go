@@ -13,7 +13,7 @@ type Curves struct {
 
 	BinS    float64      // width of a bin of the series below, in trace time
 	Waiting []float64    // tasks waiting at workers, the mean of each bin
-	Classes []ClassCurve // in the order of run.json
+	Classes []ClassCurve // by name
 }
 
 // ClassCurve follows one class of nodes through a run.

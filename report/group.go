@@ -61,7 +61,7 @@ func conditionsOf(r *Run) conditions {
 	}
 	// Classes and task types are part of the conditions, whatever the policy. What came out of a
 	// run.json can be written as JSON again, and maps are written in the order of their keys.
-	text, _ := json.Marshal([]any{r.Info.Classes, r.Info.Settings["class"], r.Info.Settings["task_type"]})
+	text, _ := json.Marshal([]any{classesOf(r.Info), r.Info.Settings["class"], r.Info.Settings["task_type"]})
 	c.cluster = string(text)
 	return c
 }

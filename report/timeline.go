@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"dodoor/generator"
@@ -44,7 +45,7 @@ const bins = 150
 
 func newTimeline(info *generator.RunInfo) *timeline {
 	t := &timeline{info: info, byName: map[string]int{}, byNode: map[string]int{}}
-	for _, c := range info.Classes {
+	for _, c := range classesOf(info) {
 		i, ok := t.byName[c.Name]
 		if !ok {
 			i = len(t.classes)
@@ -59,6 +60,15 @@ func newTimeline(info *generator.RunInfo) *timeline {
 		}
 	}
 	return t
+}
+
+// classesOf orders the classes of a run by name: in run.json they stand in the order in which nodes
+// registered, which differs from run to run.
+func classesOf(info *generator.RunInfo) []generator.ClassInfo {
+	return slices.SortedFunc(slices.Values(info.Classes), func(a, b generator.ClassInfo) int {
+		return cmp.Or(strings.Compare(a.Name, b.Name), cmp.Compare(a.Cores, b.Cores), cmp.Compare(a.MemoryMB, b.MemoryMB),
+			cmp.Compare(a.Slots, b.Slots), cmp.Compare(a.Nodes, b.Nodes))
+	})
 }
 
 // add takes one row. What never reached a worker does not appear, nor does a class that run.json

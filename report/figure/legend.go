@@ -16,7 +16,7 @@ type legend struct {
 const (
 	thumbnail = vg.Length(18)
 	gap       = vg.Length(3)  // between thumbnail and text
-	apart     = vg.Length(10) // between entries
+	apart     = vg.Length(8) // between entries
 )
 
 // legend has one entry per style, in order of first appearance; a single unnamed series needs none.
@@ -42,8 +42,10 @@ func (f *Figure) legend() legend {
 	return l
 }
 
+// entryWidth leaves room for the wider letters of the font that an SVG's reader may have instead.
 func entryWidth(s Series) vg.Length {
-	return thumbnail + gap + textStyle(textSize, color.Black).Width(s.Label)
+	const wider = 1.12
+	return thumbnail + gap + wider*textStyle(textSize, color.Black).Width(s.Label)
 }
 
 func (l legend) height() vg.Length {

@@ -68,7 +68,7 @@ func (f *Figure) ranges() (x, y span) {
 			}
 		}
 	}
-	return f.X.fit(x, f.Kind), f.Y.fit(y, f.Kind).fromZero(&f.Y)
+	return f.X.fit(x).breathing(f), f.Y.fit(y).fromZero(&f.Y)
 }
 
 func (s span) fromZero(a *Axis) span {
@@ -86,7 +86,7 @@ func (s span) fromZero(a *Axis) span {
 }
 
 // fit widens a range to what the axis demands, and one that is a single point to something drawable.
-func (a *Axis) fit(s span, kind Kind) span {
+func (a *Axis) fit(s span) span {
 	switch {
 	case a.Names != nil:
 		return span{-0.5, float64(len(a.Names)) - 0.5}
@@ -102,8 +102,17 @@ func (a *Axis) fit(s span, kind Kind) span {
 	if s.max <= s.min {
 		s.min, s.max = s.min-max(0.5, 0.1*math.Abs(s.min)), s.max+max(0.5, 0.1*math.Abs(s.max))
 	}
-	if kind == Points {
-		s = span{s.min - 0.04*(s.max-s.min), s.max + 0.04*(s.max-s.min)}
+	return s
+}
+
+// breathing keeps points off the ends of the X axis, and starts curves at zero where they nearly do.
+func (s span) breathing(f *Figure) span {
+	switch {
+	case f.X.Names != nil || f.X.Log:
+	case f.Kind == Points:
+		return span{s.min - 0.04*(s.max-s.min), s.max + 0.04*(s.max-s.min)}
+	case s.min > 0 && s.min < 0.1*s.max:
+		s.min = 0
 	}
 	return s
 }

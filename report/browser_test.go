@@ -1,0 +1,133 @@
+package report
+
+import (
+	"context"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+)
+
+// requireChromium returns the browser's path.
+func requireChromium(t *testing.T) string {
+	t.Helper()
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	if os.Getenv("CI") == "true" {
+		t.Fatal("chromium is not installed, and CI needs it: apt-get install chromium")
+	}
+	t.Skip("chromium is not installed: apt-get install chromium")
+	return ""
+}
+
+// complaints gathers what a browser says about a page, and what it fetches for it.
+type complaints struct {
+	mu   sync.Mutex
+	said []string
+}
+
+func (c *complaints) add(what string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.said = append(c.said, what)
+}
+
+func (c *complaints) all() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return append([]string(nil), c.said...)
+}
+
+func (c *complaints) listen(event any) {
+	switch e := event.(type) {
+	case *log.EventEntryAdded:
+		c.add("log: " + e.Entry.Text)
+	case *runtime.EventConsoleAPICalled:
+		c.add("console: " + string(e.Type))
+	case *runtime.EventExceptionThrown:
+		c.add("exception: " + e.ExceptionDetails.Error())
+	case *network.EventRequestWillBeSent:
+		if !strings.HasPrefix(e.Request.URL, "file:") && !strings.HasPrefix(e.Request.URL, "data:") {
+			c.add("request: " + e.Request.URL)
+		}
+	}
+}
+
+// seen is what the page looks like at one width.
+type seen struct {
+	Figures, Drawn int     // figures, and those whose drawing is on the page in full width
+	PageWidth      float64 // wider than the window: it scrolls sideways
+	Smallest       float64 // letters in a figure, in pixels
+	Alarm          bool
+}
+
+// look measures. A drawing counts when it fills its figure and shows text.
+const look = `(() => {
+	const figures = [...document.querySelectorAll('figure')];
+	const drawn = figures.filter(f => {
+		const s = f.querySelector('svg');
+		const b = s && s.getBoundingClientRect();
+		return b && b.width > 0.9 * f.clientWidth - 20 && b.width <= f.clientWidth && b.height > 100 && s.querySelector('text') && s.querySelector('path');
+	});
+	const letters = [...document.querySelectorAll('figure svg text')].map(t => parseFloat(getComputedStyle(t).fontSize) * t.getScreenCTM().a).filter(x => x > 0);
+	const alarm = document.querySelector('.alarm');
+	return {
+		Figures: figures.length, Drawn: drawn.length, PageWidth: document.documentElement.scrollWidth,
+		Smallest: Math.min(...letters), Alarm: !!alarm && getComputedStyle(alarm).color === 'rgb(176, 0, 32)',
+	};
+})()`
+
+func TestPageInABrowser(t *testing.T) {
+	chromium := requireChromium(t)
+	dir := campaign(t)
+	result, err := Build(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Chromium has no sandbox for root, and containers have a small /dev/shm.
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(chromium), chromedp.NoSandbox, chromedp.DisableGPU,
+		chromedp.Flag("disable-dev-shm-usage", true), chromedp.UserDataDir(t.TempDir()))
+	limited, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	allocated, cancel := chromedp.NewExecAllocator(limited, options...)
+	defer cancel()
+	ctx, cancel := chromedp.NewContext(allocated)
+	defer cancel()
+	var c complaints
+	chromedp.ListenTarget(ctx, c.listen)
+	page := (&url.URL{Scheme: "file", Path: filepath.Join(dir, htmlFile)}).String()
+	for _, width := range []int64{1280, 390} {
+		var got seen
+		err := chromedp.Run(ctx, network.Enable(), log.Enable(), chromedp.EmulateViewport(width, 900), chromedp.Navigate(page), chromedp.Evaluate(look, &got))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.Figures != result.Plots || got.Drawn != result.Plots {
+			t.Errorf("at %d pixels: %d figures, %d of them drawn; want %d", width, got.Figures, got.Drawn, result.Plots)
+		}
+		if got.PageWidth > float64(width) {
+			t.Errorf("at %d pixels the page is %g wide: it scrolls sideways", width, got.PageWidth)
+		}
+		if got.Smallest < 8 {
+			t.Errorf("at %d pixels the smallest letters of a figure have %g", width, got.Smallest)
+		}
+		if !got.Alarm {
+			t.Errorf("at %d pixels there is no red banner for the lost tasks", width)
+		}
+	}
+	if said := c.all(); len(said) > 0 {
+		t.Errorf("the browser complains: %q", said)
+	}
+}

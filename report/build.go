@@ -1,0 +1,154 @@
+package report
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"dodoor/report/figure"
+)
+
+// Result says what Build made.
+type Result struct {
+	Runs       int
+	Incomplete int      // runs in which not every task finished
+	Notes      []string // runs that were left out, and what else the reader should know
+	Plots      int
+}
+
+// The files that Build writes beside summaryFile.
+const (
+	csvFile      = "summary.csv"
+	markdownFile = "summary.md"
+	htmlFile     = "report.html"
+	plotsDir     = "plots"
+)
+
+// Build writes the report on the run in dir, or on the runs inside it, into dir: summary.csv, .json
+// and .md, the figures in plots/ as SVG, PNG and PDF, and report.html, which needs no other file. The
+// same runs give the same bytes. The summary.json of a single run stays one object; that of several
+// is a list.
+func Build(dir string) (*Result, error) {
+	runs, notes, err := LoadRuns(dir)
+	if err != nil {
+		return nil, err
+	}
+	groups := GroupRuns(runs)
+	notes = append(notes, remarks(runs, groups)...)
+	result := &Result{Runs: len(runs), Notes: notes}
+	for i := range runs {
+		if !runs[i].Complete() {
+			result.Incomplete++
+		}
+	}
+	if err := writeTables(dir, runs, groups, notes); err != nil {
+		return nil, err
+	}
+	page, err := writePlots(dir, groups)
+	if err != nil {
+		return nil, err
+	}
+	for _, g := range page {
+		result.Plots += len(g.Plots)
+	}
+	html, err := renderPage(runs, page, notes)
+	if err != nil {
+		return nil, err
+	}
+	return result, writeFile(filepath.Join(dir, htmlFile), html)
+}
+
+// remarks are what figures do not show.
+func remarks(runs []Run, groups []Group) []string {
+	var notes []string
+	if all := builds(runs); len(all) > 1 {
+		notes = append(notes, fmt.Sprintf("the runs were made by %d builds of dodoor: %v", len(all), all))
+	}
+	if len(groups) > 1 {
+		notes = append(notes, fmt.Sprintf("the runs belong to %d groups with different traces, clusters, time scales or numbers of tasks; each has its own figures", len(groups)))
+	}
+	for i := range runs {
+		if missing := runs[i].CountersMissing; len(missing) > 0 {
+			notes = append(notes, fmt.Sprintf("%s: messages are incomplete, as there are no counters from %v", runs[i].Name, missing))
+		}
+	}
+	return notes
+}
+
+func writeTables(dir string, runs []Run, groups []Group, notes []string) error {
+	all := listed(groups)
+	table, err := listCSV(all)
+	if err != nil {
+		return err
+	}
+	if holdsRun(dir) {
+		err = WriteSummary(dir, runs[0].Summary)
+	} else {
+		var list []byte
+		if list, err = listJSON(all); err == nil {
+			err = writeFile(filepath.Join(dir, summaryFile), list)
+		}
+	}
+	return errors.Join(err,
+		writeFile(filepath.Join(dir, csvFile), table),
+		writeFile(filepath.Join(dir, markdownFile), listMarkdown(groups, notes)))
+}
+
+// writePlots draws every figure in every format. What an earlier report left goes: a figure of runs
+// that are no longer there would look current.
+func writePlots(dir string, groups []Group) ([]pageGroup, error) {
+	target := filepath.Join(dir, plotsDir)
+	if err := clearPlots(target); err != nil {
+		return nil, err
+	}
+	var page []pageGroup
+	for i := range groups {
+		p := pageGroup{Group: &groups[i]}
+		for _, plot := range groups[i].Plots() {
+			if len(groups) > 1 {
+				plot.Name = fmt.Sprintf("group%d-%s", i+1, plot.Name)
+			}
+			svg, err := plot.write(target)
+			if err != nil {
+				return nil, err
+			}
+			p.Plots = append(p.Plots, pagePlot{Plot: plot, svg: svg})
+		}
+		page = append(page, p)
+	}
+	return page, nil
+}
+
+func clearPlots(dir string) error {
+	for _, format := range figure.Formats {
+		old, err := filepath.Glob(filepath.Join(dir, "*."+format))
+		if err != nil {
+			return err
+		}
+		for _, path := range old {
+			if err := os.Remove(path); err != nil {
+				return err
+			}
+		}
+	}
+	return os.MkdirAll(dir, 0o755)
+}
+
+// write draws the plot in every format and returns the SVG.
+func (p *Plot) write(dir string) (svg []byte, err error) {
+	for _, format := range figure.Formats {
+		var b bytes.Buffer
+		if err := p.Figure.Write(&b, format); err != nil {
+			return nil, err
+		}
+		if format == "svg" {
+			svg = b.Bytes()
+		}
+		if err := writeFile(filepath.Join(dir, p.Name+"."+format), b.Bytes()); err != nil {
+			return nil, err
+		}
+	}
+	return svg, nil
+}
