@@ -57,7 +57,7 @@ func (c *complaints) listen(event any) {
 	case *runtime.EventConsoleAPICalled:
 		c.add("console: " + string(e.Type))
 	case *runtime.EventExceptionThrown:
-		c.add("exception: " + e.ExceptionDetails.Error())
+		c.add("exception: " + e.ExceptionDetails.Text)
 	case *network.EventRequestWillBeSent:
 		if !strings.HasPrefix(e.Request.URL, "file:") && !strings.HasPrefix(e.Request.URL, "data:") {
 			c.add("request: " + e.Request.URL)
