@@ -112,13 +112,80 @@ func (w *world) attach(s *replica, n *node) {
 	}
 }
 
+// carryOut also keeps the streams: a node that left has none, and one that appears opens it with the
+// handshake.
 func (w *world) carryOut(s *replica, ready *scheduler.Ready) {
+	opened := append([]int(nil), ready.Connect...)
+	if len(ready.Drop) > 0 {
+		for name := range s.streams {
+			if !w.knows(s, name) {
+				delete(s.streams, name)
+			}
+		}
+	}
 	for _, d := range ready.Send {
 		name := s.state.Node(d.Node).Name
 		s.streams[name] = append(s.streams[name], d)
 	}
 	for _, d := range ready.Flush {
 		w.deltas = append(w.deltas, *d)
+	}
+	for _, index := range opened {
+		w.reattach(s, s.state.Node(index).Name)
+	}
+}
+
+func (w *world) knows(s *replica, name string) bool {
+	for _, n := range s.state.Status(w.now).Nodes {
+		if n.Node.Name == name {
+			return true
+		}
+	}
+	return false
+}
+
+// reattach is the handshake of a stream.
+func (w *world) reattach(s *replica, name string) {
+	for i, n := range w.workers {
+		if n.node.Name != name {
+			continue
+		}
+		reply, err := n.state.Attach(w.now, s.ref)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		for index, status := range s.state.Status(w.now).Nodes {
+			if status.Node.Name == w.workers[i].node.Name {
+				w.carryOut(s, s.state.Attached(w.now, index, name, &reply))
+				return
+			}
+		}
+	}
+}
+
+// vanish takes a worker out of the roster for a while; its process runs on.
+func (w *world) vanish(n *node) {
+	w.store.UnregisterNode(n.node.Name, n.node.Incarnation)
+	w.pushAll()
+}
+
+// comeBack registers whoever vanished.
+func (w *world) comeBack() {
+	for _, n := range w.workers {
+		if err := w.store.RegisterNode(w.now, n.node); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+	w.pushAll()
+	for _, s := range w.schedulers {
+		for _, n := range w.workers {
+			for _, d := range s.streams[n.node.Name] {
+				if d.Assignment.TaskID == "" {
+					w.deliver(s, n, 1<<20, false) // what was given up is closed
+					break
+				}
+			}
+		}
 	}
 }
 
@@ -139,6 +206,9 @@ func (w *world) submit() {
 		int64(rapid.IntRange(1, 4).Draw(w.t, "cores")) * 1000, int64(rapid.IntRange(0, 4096).Draw(w.t, "memory"))}}
 	id := fmt.Sprint("t", len(w.shapes))
 	w.shapes[id] = shape
+	if s.state.Admit(1) != nil {
+		return // every worker is away
+	}
 	ready, refusal := s.state.Submit(w.now, "c", &cluster.TaskSpec{ID: id, Type: "simulated", Demand: &shape.Demand, Duration: &shape.Duration, TimeScale: 1})
 	if refusal != nil {
 		w.t.Fatal(refusal)
@@ -156,7 +226,9 @@ func (w *world) deliver(s *replica, n *node, count int, loseAck bool) {
 	last := batch[len(batch)-1]
 	message := cluster.Enqueue{Scheduler: s.ref, NodeIncarnation: n.node.Incarnation, Number: last.Assignment.Number, Placed: last.Placed}
 	for _, d := range batch {
-		message.Assignments = append(message.Assignments, d.Assignment)
+		if d.Assignment.TaskID != "" {
+			message.Assignments = append(message.Assignments, d.Assignment)
+		}
 	}
 	reply, step, err := n.state.Enqueue(w.now, &message)
 	if err != nil {
@@ -214,7 +286,7 @@ func (w *world) pushAll() {
 }
 
 func (w *world) report(r *cluster.Report) {
-	if err := w.store.Report(w.now, r); err != nil {
+	if err := w.store.Report(w.now, r); err != nil && cluster.CodeOf(err) != cluster.UnknownNode {
 		w.t.Fatal(err)
 	}
 }
@@ -222,6 +294,7 @@ func (w *world) report(r *cluster.Report) {
 // lastMessages lets every worker report and makes sure that what schedulers placed is known: by a flush
 // from each of them, or because all of it has reached its worker.
 func (w *world) lastMessages() {
+	w.comeBack()
 	delivered := rapid.Bool().Draw(w.t, "everything delivered")
 	if delivered {
 		for _, s := range w.schedulers {
@@ -269,7 +342,7 @@ func (w *world) stragglers() {
 // on their way to it.
 func (w *world) checkTruth() {
 	status := w.store.Status(w.now)
-	for i, n := range w.workers {
+	for _, n := range w.workers {
 		var truth cluster.Load
 		for _, task := range n.state.Tasks(cluster.TaskQuery{Max: 1 << 20}) {
 			if task.Phase != cluster.Ended {
@@ -278,17 +351,21 @@ func (w *world) checkTruth() {
 		}
 		for _, s := range w.schedulers {
 			for _, d := range s.streams[n.node.Name] {
-				if d.Assignment.Number > w.arrived[s.ref.Name+n.node.Name] {
+				if d.Assignment.TaskID != "" && d.Assignment.Number > w.arrived[s.ref.Name+n.node.Name] {
 					truth = truth.Add(cluster.LoadOf(d.Assignment.Shape))
 				}
 			}
 		}
-		if got := status.Nodes[i].Load; got != truth {
-			w.t.Fatalf("aggregate of %s is %+v, the truth is %+v", n.node.Name, got, truth)
+		for _, entry := range status.Nodes {
+			if entry.Node.Name == n.node.Name && entry.Load != truth {
+				w.t.Fatalf("aggregate of %s is %+v, the truth is %+v", n.node.Name, entry.Load, truth)
+			}
 		}
 		for _, s := range w.schedulers {
-			if got := s.state.Status(w.now).Nodes[i].Load; got != truth {
-				w.t.Fatalf("view of %s at %s is %+v, the truth is %+v", n.node.Name, s.ref.Name, got, truth)
+			for _, status := range s.state.Status(w.now).Nodes {
+				if status.Node.Name == n.node.Name && status.Load != truth {
+					w.t.Fatalf("view of %s at %s is %+v, the truth is %+v", n.node.Name, s.ref.Name, status.Load, truth)
+				}
 			}
 		}
 	}
@@ -328,6 +405,11 @@ func TestAccountsAreExact(t *testing.T) {
 					w.report(&w.reports[rapid.IntRange(0, len(w.reports)-1).Draw(t, "which")])
 				}
 			},
+			"vanish": func(t *rapid.T) {
+				if _, n := pick(); rapid.IntRange(0, 4).Draw(t, "dice") == 0 {
+					w.vanish(n)
+				}
+			},
 			"crash": func(t *rapid.T) {
 				if rapid.IntRange(0, 9).Draw(t, "dice") == 0 {
 					w.restartStore()
@@ -351,6 +433,7 @@ func TestAccountsAreExact(t *testing.T) {
 
 // drain delivers and ends every task.
 func (w *world) drain() {
+	w.comeBack()
 	for _, n := range w.workers {
 		for _, s := range w.schedulers {
 			w.deliver(s, n, 1<<20, false)

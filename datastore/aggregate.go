@@ -1,6 +1,7 @@
 package datastore
 
 import (
+	"slices"
 	"time"
 
 	"dodoor/internal/cluster"
@@ -70,6 +71,11 @@ func (n *node) withdraw(scheduler string) bool {
 		}
 	}
 	return false
+}
+
+// forget drops the stream of a scheduler that stays away.
+func (n *node) forget(scheduler string) {
+	n.streams = slices.DeleteFunc(n.streams, func(st stream) bool { return st.scheduler == scheduler })
 }
 
 // receive takes a newer report with R of every stream.

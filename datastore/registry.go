@@ -17,6 +17,9 @@ type replica struct {
 // registration changes nothing. It fails with cluster.DuplicateNode when another live process at
 // another address has the name, and with cluster.Stale when a newer process is registered.
 func (s *Store) RegisterNode(now time.Duration, n cluster.Node) error {
+	if n.Capacity[cluster.Cores] <= 0 || n.Slots < 1 {
+		return cluster.Errorf(cluster.Invalid, "worker %s: %d millicores and %d slots: it could run nothing", n.Name, n.Capacity[cluster.Cores], n.Slots)
+	}
 	have := s.nodeNamed(n.Name)
 	if have.registered {
 		switch {
@@ -79,6 +82,24 @@ func (s *Store) expire(now time.Duration) {
 			delete(s.byName, name)
 		}
 	}
+	s.forgetSchedulers(now)
+}
+
+// forgetSchedulers drops what is kept of schedulers that stayed away: their share of the count, and their
+// streams at every node.
+func (s *Store) forgetSchedulers(now time.Duration) {
+	for name, c := range s.counts {
+		switch {
+		case c.replica != nil:
+		case c.gone == 0:
+			c.gone = now
+		case now-c.gone > oblivion*s.cfg.NodeTimeout:
+			delete(s.counts, name)
+			for _, n := range s.byName {
+				n.forget(name)
+			}
+		}
+	}
 }
 
 func (s *Store) nodeNamed(name string) *node {
@@ -104,12 +125,13 @@ func (s *Store) RegisterScheduler(ref cluster.SchedulerRef) (cluster.Snapshot, e
 		c = &counted{}
 		s.counts[ref.Name] = c
 	}
-	if ref.Incarnation < c.incarnation {
+	if ref.Incarnation < c.incarnation && c.replica != nil {
 		return cluster.Snapshot{}, cluster.Errorf(cluster.Stale, "scheduler %s: a newer process (incarnation %d) is registered", ref.Name, c.incarnation)
 	}
-	if ref.Incarnation > c.incarnation {
+	if ref.Incarnation != c.incarnation {
 		c.incarnation, c.decisions = ref.Incarnation, 0
 	}
+	c.gone = 0
 	if c.replica == nil {
 		c.replica = &replica{}
 		s.schedulers = append(s.schedulers, c.replica)

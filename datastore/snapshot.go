@@ -104,8 +104,12 @@ func (s *Store) Forget(name string) {
 func (s *Store) Status(now time.Duration) cluster.ClusterStatus {
 	status := cluster.ClusterStatus{Version: s.version, Decisions: s.decisions, Schedulers: s.Schedulers()}
 	for _, n := range s.nodes {
-		report := n.report
-		status.Nodes = append(status.Nodes, cluster.NodeStatus{Node: n.Node, Load: n.load(), Report: &report, Heard: now - n.heard})
+		entry := cluster.NodeStatus{Node: n.Node, Load: n.load(), Heard: now - n.heard}
+		if n.report.Sequence > 0 {
+			report := n.report
+			entry.Report = &report
+		}
+		status.Nodes = append(status.Nodes, entry)
 	}
 	return status
 }

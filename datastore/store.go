@@ -61,6 +61,9 @@ func (s *Store) Decisions() int64 { return s.decisions }
 // overtaken deltas change nothing. It fails with cluster.UnknownScheduler when the sender is not
 // registered and cluster.Stale when a newer process has its name.
 func (s *Store) Flush(d *cluster.Delta) (Step, error) {
+	if d.Decisions < 0 || d.Decisions > maxDecisions {
+		return Step{}, cluster.Errorf(cluster.Invalid, "delta of scheduler %s: %d decisions: from 0 to %d are possible", d.Scheduler, d.Decisions, maxDecisions)
+	}
 	if err := s.CheckScheduler(d.Scheduler, d.Incarnation); err != nil {
 		return Step{}, err
 	}
@@ -97,6 +100,10 @@ func (s *Store) Report(now time.Duration, r *cluster.Report) error {
 	return nil
 }
 
+// maxDecisions bounds what one scheduler may claim: a million a second for decades, and the sum over all
+// schedulers stays far from overflow.
+const maxDecisions = int64(1) << 50
+
 // Settle asks for a push whatever the batch holds.
 func (s *Store) Settle() Step { return Step{Push: true} }
 
@@ -118,12 +125,13 @@ func (s *Store) touch(n *node) {
 	n.changed = s.version
 }
 
-// counted is a scheduler name's share of the decisions. It outlives the registration, so that a
-// scheduler that returns is not counted twice.
+// counted is a scheduler name's share of the decisions. It outlives the registration for a while, so that
+// a scheduler that returns is not counted twice.
 type counted struct {
 	incarnation int64
 	decisions   int64
-	replica     *replica
+	replica     *replica      // nil: not registered
+	gone        time.Duration // when it was first seen to be so; 0: not yet
 }
 
 // count adds a scheduler's decisions and reports whether the total crossed a multiple of b.

@@ -1,7 +1,7 @@
 package scheduler
 
 import (
-	"strconv"
+	"slices"
 	"time"
 
 	"dodoor/internal/cluster"
@@ -25,6 +25,9 @@ func (r *Replica) Completed(now time.Duration, n *cluster.CompletionNotice) (*Re
 		t := r.tasks[c.TaskID]
 		if t == nil {
 			continue
+		}
+		if !slices.Contains(t.placed, placedOn{n.Node, n.NodeIncarnation, c.Number}) {
+			continue // not a placement of ours
 		}
 		current := known && t.node == index && t.number == c.Number && r.nodes.slots[index].Incarnation == n.NodeIncarnation
 		r.completed(now, t, c, current, n.Node)
@@ -61,8 +64,6 @@ func (r *Replica) abandoned(now time.Duration, t *task, c *cluster.Completion, c
 func lost(reason string) cluster.Completion {
 	return cluster.Completion{Outcome: cluster.Lost, Reason: reason, ExitCode: -1}
 }
-
-func itoa(n int) string { return strconv.Itoa(n) }
 
 // end brings a task to its terminal state and keeps the record for its client.
 func (r *Replica) end(now time.Duration, t *task, c cluster.Completion) {
@@ -106,7 +107,7 @@ func (r *Replica) Cancel(now time.Duration, id string) (*Ready, bool) {
 	t.cancel = true
 	switch t.phase {
 	case cluster.Placing:
-		r.end(now, t, cluster.Completion{Outcome: cluster.Cancelled, Reason: "cancelled by request before it was placed"})
+		r.end(now, t, cancelled)
 	case cluster.Accepted:
 		r.ready.Cancel = append(r.ready.Cancel, CancelCall{t.node, id})
 	}

@@ -24,6 +24,7 @@ func (r *Replica) Attached(now time.Duration, index int, name string, a *cluster
 		r.retryStranded(now)
 		return &r.ready
 	}
+	r.resume(index, a)
 	if n.givenUp > a.Number {
 		r.ready.Send = append(r.ready.Send, Dispatch{Node: index, NodeIncarnation: n.Incarnation,
 			Assignment: cluster.Assignment{Number: n.stream.number}, Placed: n.stream.placed})
@@ -36,6 +37,21 @@ func (r *Replica) Attached(now time.Duration, index int, name string, a *cluster
 	}
 	r.retryStranded(now)
 	return &r.ready
+}
+
+// resume adopts the worker's account of the stream when it is ahead of this replica's, which was forgotten
+// while the worker was away.
+func (r *Replica) resume(index int, a *cluster.AttachReply) {
+	s := &r.nodes.slots[index].stream
+	if a.Number <= s.number {
+		return
+	}
+	for i := range a.Report.Received {
+		if own := &a.Report.Received[i]; own.Scheduler == r.cfg.Name && own.Incarnation == r.cfg.Incarnation {
+			*s = stream{number: own.Number, placed: own.Received, dirty: s.dirty}
+			r.touch(index)
+		}
+	}
 }
 
 // Suspect takes a worker out of the candidates at once: this replica failed to reach it.
@@ -73,7 +89,7 @@ func (r *Replica) restartNode(now time.Duration, index int, n cluster.Node) {
 // removeNode forgets a worker that left the roster.
 func (r *Replica) removeNode(now time.Duration, index int) {
 	name := r.nodes.slots[index].Name
-	r.nodes.remove(index)
+	r.nodes.remove(now, index)
 	r.view.set(index, "", 0, cluster.Resources{}, 0)
 	r.refreshCandidates()
 	r.ready.Drop = append(r.ready.Drop, index)

@@ -1,6 +1,10 @@
 package scheduler
 
-import "dodoor/internal/cluster"
+import (
+	"time"
+
+	"dodoor/internal/cluster"
+)
 
 // node is one registered worker and this replica's stream to its current process.
 type node struct {
@@ -22,9 +26,22 @@ type nodeTable struct {
 	roster  []int // roster position -> index
 	version int64 // of the roster
 	dirty   []int // streams for the next delta
+
+	departed map[string]departed
+	changes  int // of the set of candidates, counted
 }
 
-func newNodeTable() nodeTable { return nodeTable{byName: map[string]int{}} }
+// departed is the account with a worker process that left: it may only have been out of reach, and comes
+// back with everything that it received.
+type departed struct {
+	incarnation int64
+	stream      stream
+	since       time.Duration
+}
+
+func newNodeTable() nodeTable {
+	return nodeTable{byName: map[string]int{}, departed: map[string]departed{}}
+}
 
 // add reserves an index for a worker that was not known.
 func (t *nodeTable) add(n cluster.Node) int {
@@ -35,15 +52,32 @@ func (t *nodeTable) add(n cluster.Node) int {
 		t.slots = append(t.slots, node{})
 	}
 	t.slots[index] = node{Node: n, present: true}
+	if d, ok := t.departed[n.Name]; ok && d.incarnation == n.Incarnation {
+		t.slots[index].stream, t.slots[index].givenUp = d.stream, d.stream.number
+	}
+	delete(t.departed, n.Name)
 	t.byName[n.Name] = index
 	return index
 }
 
-// remove releases a worker's index.
-func (t *nodeTable) remove(index int) {
-	delete(t.byName, t.slots[index].Name)
-	t.slots[index] = node{}
+// remove releases a worker's index and sets its account aside.
+func (t *nodeTable) remove(now time.Duration, index int) {
+	n := &t.slots[index]
+	delete(t.byName, n.Name)
+	if n.stream.number > 0 {
+		t.departed[n.Name] = departed{n.Incarnation, stream{number: n.stream.number, placed: n.stream.placed}, now}
+	}
+	*n = node{}
 	t.free = append(t.free, index)
+}
+
+// forget drops the accounts of workers that stayed away for long.
+func (t *nodeTable) forget(now, limit time.Duration) {
+	for name, d := range t.departed {
+		if now-d.since > limit {
+			delete(t.departed, name)
+		}
+	}
 }
 
 // takesPlacements reports whether the node at index is a candidate.

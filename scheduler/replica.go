@@ -74,9 +74,12 @@ type Replica struct {
 	view    *View
 	nodes   nodeTable
 	tasks   map[string]*task
-	strand  []*task // placed nowhere for now: their machine was lost and no other is feasible
+	strand  []*task // placed nowhere for now: no node can take them
 	results results
 	ready   Ready
+
+	strandSeen  int // changes of the candidates when the waiting tasks were last tried
+	strandTried time.Duration
 
 	pending   int
 	decisions int64 // placements made, cumulative
@@ -131,6 +134,10 @@ func (r *Replica) begin() {
 	d := &r.ready
 	*d = Ready{Send: d.Send[:0], Probe: d.Probe[:0], Cancel: d.Cancel[:0], Connect: d.Connect[:0], Drop: d.Drop[:0]}
 }
+
+// oblivion is how many graces after it left a worker's account is forgotten; the data service keeps its
+// own as long.
+const oblivion = 20
 
 // View returns the cached view, for policies' tests and observers.
 func (r *Replica) View() *View { return r.view }
@@ -195,6 +202,7 @@ func (r *Replica) Tick(now time.Duration) *Ready {
 	if ticker, ok := r.policy.(Ticker); ok {
 		r.carryOut(now, ticker.Tick(now, r.view))
 	}
+	r.nodes.forget(now, oblivion*r.cfg.RosterGrace)
 	r.retryStranded(now)
 	r.results.expire(now)
 	return &r.ready

@@ -73,7 +73,7 @@ func (s *results) collect(name string, after int64, limit int) ([]cluster.TaskRe
 		s.waiting--
 		read++
 	}
-	c.queue = dropFront(c.queue, read)
+	c.queue = c.queue[read:]
 	records := make([]cluster.TaskRecord, 0, min(limit, len(c.queue)))
 	cursor := after
 	for _, e := range c.queue[:min(limit, len(c.queue))] {
@@ -95,7 +95,8 @@ func (s *results) expire(now time.Duration) {
 		s.forget(e)
 		n++
 	}
-	s.ring = dropFront(s.ring, n)
+	clear(s.ring[:n])
+	s.ring = s.ring[n:]
 }
 
 func (s *results) forget(e *ended) {
@@ -104,21 +105,11 @@ func (s *results) forget(e *ended) {
 	if !e.collected {
 		s.waiting--
 		s.expired++
-		c.queue = dropFront(c.queue, 1) // the oldest record is the client's oldest
+		c.queue = c.queue[1:] // the oldest record is the client's oldest
 	}
 	if len(c.queue) == 0 && c.last == e.cursor {
 		delete(s.clients, c.name)
 	}
-}
-
-// dropFront removes the first n elements in place, so that the backing array does not creep.
-func dropFront(q []*ended, n int) []*ended {
-	if n == 0 {
-		return q
-	}
-	rest := copy(q, q[n:])
-	clear(q[rest:])
-	return q[:rest]
 }
 
 // Collect acknowledges a client's records up to after and returns up to limit further ones with the

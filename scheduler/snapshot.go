@@ -169,6 +169,7 @@ func (r *Replica) assignHomes(roster *cluster.Roster) {
 }
 
 func (r *Replica) refreshCandidates() {
+	r.nodes.changes++
 	r.view.refresh(
 		func(i int) bool { return r.nodes.slots[i].present },
 		r.nodes.takesPlacements)

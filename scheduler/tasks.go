@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"strconv"
 	"time"
 
 	"dodoor/internal/cluster"
@@ -19,10 +20,19 @@ type task struct {
 	attempts int           // placements so far
 	received time.Duration
 	accepted time.Duration
-	stranded time.Duration // since when no node is feasible
+	waiting  time.Duration // since when no node could take it
+	refusals int           // that were not about the moment
+	losses   int           // of the machine that had it
+	placed   []placedOn    // every placement of it
 	view     int64         // decisions that the deciding view included
 	cancel   bool          // wanted; the worker may not hold the task yet
 	reason   string        // why it was placed again
+}
+
+// placedOn is one placement of a task.
+type placedOn struct {
+	worker              string
+	incarnation, number int64
 }
 
 // Admit tells whether the replica takes n more tasks now; the error is cluster.Draining or
@@ -34,6 +44,9 @@ func (r *Replica) Admit(n int) error {
 	case r.pending+n > r.cfg.MaxPending:
 		return cluster.Errorf(cluster.Overloaded, "scheduler %s holds %d unfinished tasks (max_pending = %d); submit later or to another",
 			r.cfg.Name, r.pending, r.cfg.MaxPending)
+	case len(r.view.candidates) == 0:
+		return cluster.Errorf(cluster.Overloaded, "scheduler %s: no worker takes placements now (%d registered); submit later or to another",
+			r.cfg.Name, len(r.nodes.byName))
 	case r.results.full():
 		return cluster.Errorf(cluster.Overloaded, "scheduler %s holds %d results that nobody collected (retain_results = %d); collect them first",
 			r.cfg.Name, r.results.len(), r.cfg.RetainResults)
@@ -113,6 +126,7 @@ func (r *Replica) assign(now time.Duration, t *task, index int) {
 	t.accepted = 0
 	t.attempts++
 	t.number = r.account(now, index, cluster.LoadOf(t.shape))
+	t.placed = append(t.placed, placedOn{n.Name, n.Incarnation, t.number})
 	r.ready.Send = append(r.ready.Send, Dispatch{
 		Node: index, NodeIncarnation: n.Incarnation, Placed: n.stream.placed,
 		Assignment: cluster.Assignment{Number: t.number, TaskID: t.spec.ID, Type: t.spec.Type, Mode: t.spec.Mode,
@@ -137,7 +151,7 @@ func (r *Replica) Acknowledged(now time.Duration, batch []Dispatch, reply *clust
 			r.tryNext(now, t, refusal)
 			continue
 		}
-		t.phase, t.accepted = cluster.Accepted, now
+		t.phase, t.accepted, t.waiting = cluster.Accepted, now, 0
 		if t.cancel {
 			r.ready.Cancel = append(r.ready.Cancel, CancelCall{t.node, t.spec.ID})
 		}
@@ -171,37 +185,61 @@ func (r *Replica) tryNext(now time.Duration, t *task, refusal *cluster.Refusal) 
 	reason := "worker " + t.worker + " refused it: " + refusal.Error()
 	t.spec.Attempt++
 	t.phase, t.node, t.reason = cluster.Placing, NoNode, reason
-	if t.cancel {
-		r.end(now, t, cluster.Completion{Outcome: cluster.Cancelled, Reason: "cancelled by request"})
-		return
+	if !refusal.Code.Passing() {
+		t.refusals++
 	}
-	if t.spec.Attempt >= r.cfg.MaxAttempts || !r.decide(now, t) {
-		r.end(now, t, cluster.Completion{Outcome: cluster.Failed, Reason: reason})
-		return
+	switch {
+	case t.cancel:
+		r.end(now, t, cancelled)
+	case t.refusals >= r.cfg.MaxAttempts:
+		r.end(now, t, cluster.Completion{Outcome: cluster.Failed, ExitCode: -1, Reason: reason})
+	case r.decide(now, t):
+		r.stats.Retries++
+	case refusal.Code.Passing():
+		r.wait(now, t)
+	default:
+		r.end(now, t, cluster.Completion{Outcome: cluster.Failed, ExitCode: -1, Reason: reason})
 	}
-	r.stats.Retries++
 }
+
+var cancelled = cluster.Completion{Outcome: cluster.Cancelled, ExitCode: -1, Reason: "cancelled by request"}
 
 // replace places a task again whose machine was lost; without a feasible node it waits for one.
 func (r *Replica) replace(now time.Duration, t *task, reason string) {
 	t.spec.Attempt++
 	t.phase, t.node, t.reason = cluster.Placing, NoNode, reason
+	t.losses++
 	switch {
 	case t.cancel:
-		r.end(now, t, cluster.Completion{Outcome: cluster.Cancelled, Reason: "cancelled by request"})
-	case t.spec.Attempt >= r.cfg.MaxAttempts:
-		r.end(now, t, lost(reason+" (last of "+itoa(t.spec.Attempt)+" attempts)"))
+		r.end(now, t, cancelled)
+	case t.losses >= r.cfg.MaxAttempts:
+		r.end(now, t, lost(reason+" (the last of "+strconv.Itoa(t.losses)+" losses)"))
 	case r.decide(now, t):
 		r.stats.Retries++
 	default:
-		t.stranded = now
-		r.strand = append(r.strand, t)
+		r.wait(now, t)
 	}
 }
+
+// wait keeps a task that no node can take now. Nodes that refused it for the moment may take it later.
+func (r *Replica) wait(now time.Duration, t *task) {
+	if t.waiting == 0 {
+		t.waiting = now
+	}
+	t.spec.Tried = nil
+	r.strand = append(r.strand, t)
+}
+
+// retryEvery bounds how often waiting tasks are tried while the set of candidates stays the same.
+const retryEvery = 200 * time.Millisecond
 
 // retryStranded tries tasks again that wait for a feasible node, and gives up on those that waited too
 // long.
 func (r *Replica) retryStranded(now time.Duration) {
+	if len(r.strand) == 0 || r.strandSeen == r.nodes.changes && now-r.strandTried < retryEvery {
+		return
+	}
+	r.strandSeen, r.strandTried = r.nodes.changes, now
 	waiting := r.strand
 	r.strand = nil
 	for _, t := range waiting {
@@ -209,7 +247,7 @@ func (r *Replica) retryStranded(now time.Duration) {
 		case t.phase != cluster.Placing || t.node != NoNode:
 		case r.decide(now, t):
 			r.stats.Retries++
-		case now-t.stranded >= r.cfg.ReplaceTimeout:
+		case now-t.waiting >= r.cfg.ReplaceTimeout:
 			r.end(now, t, lost(t.reason+", and no other node could take it for "+r.cfg.ReplaceTimeout.String()))
 		default:
 			r.strand = append(r.strand, t)

@@ -39,6 +39,7 @@ enum RefusalCode {
   NODE_DRAINING = 7,
   UNSUPPORTED = 8,      // worker: executor cannot run it (for example a time scale with stress-ng)
   NOT_HELD = 9,         // worker: a repeated placement that it no longer knows
+  QUEUE_FULL = 10,      // worker: too many tasks wait; try again later or elsewhere
 }
 
 // ---------------------------------------------------------------- vocabulary
@@ -50,7 +51,7 @@ struct Amounts {
   4: optional map<string, i64> extra, // thousandths, by name
 }
 
-// L, N, D and W of spec 1.3: the sums over uncompleted tasks.
+// L, N, D and W (paper, Sec. 3.1; W is ours): the sums over uncompleted tasks.
 struct Load {
   1: optional Amounts demand,
   2: optional i64 tasks,

@@ -154,7 +154,7 @@ func (n *Node) check(a *cluster.Assignment) (*program, *cluster.Refusal) {
 		return nil, refuse(a, cluster.NeverFits, "the task needs %s, node %s has %s", d.Format(k, a.Shape.Demand[k]), name, d.Format(k, n.ledger.capacity[k]))
 	}
 	if n.queue.len() >= n.cfg.Limits.MaxQueue {
-		return nil, refuse(a, cluster.Unsupported, "node %s has %d tasks waiting, its limit", name, n.queue.len())
+		return nil, refuse(a, cluster.QueueFull, "node %s has %d tasks waiting, its limit", name, n.queue.len())
 	}
 	return p, nil
 }

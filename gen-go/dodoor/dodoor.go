@@ -130,6 +130,7 @@ const (
 	RefusalCode_NODE_DRAINING    RefusalCode = 7
 	RefusalCode_UNSUPPORTED      RefusalCode = 8
 	RefusalCode_NOT_HELD         RefusalCode = 9
+	RefusalCode_QUEUE_FULL       RefusalCode = 10
 )
 
 func (p RefusalCode) String() string {
@@ -152,6 +153,8 @@ func (p RefusalCode) String() string {
 		return "UNSUPPORTED"
 	case RefusalCode_NOT_HELD:
 		return "NOT_HELD"
+	case RefusalCode_QUEUE_FULL:
+		return "QUEUE_FULL"
 	}
 	return "<UNSET>"
 }
@@ -176,6 +179,8 @@ func RefusalCodeFromString(s string) (RefusalCode, error) {
 		return RefusalCode_UNSUPPORTED, nil
 	case "NOT_HELD":
 		return RefusalCode_NOT_HELD, nil
+	case "QUEUE_FULL":
+		return RefusalCode_QUEUE_FULL, nil
 	}
 	return RefusalCode(0), fmt.Errorf("not a valid RefusalCode string")
 }

@@ -1,6 +1,6 @@
 package cluster
 
-// Load is what a set of uncompleted (queued and running) tasks adds up to on one node (spec 1.3):
+// Load is what a set of uncompleted (queued and running) tasks adds up to on one node:
 // L, N, D and W. Sums are exact integers; cumulative sums may wrap around, their differences do not.
 type Load struct {
 	Demand   Resources // L: sum of demands

@@ -32,10 +32,14 @@ const (
 	NodeDraining
 	Unsupported
 	NotHeld
+	QueueFull
 )
 
+// Passing reports whether a refusal is about the moment rather than about the task and the node.
+func (c RefusalCode) Passing() bool { return c == NodeDraining || c == QueueFull }
+
 var refusalNames = [...]string{"", "no feasible node", "unknown task type", "unknown mode", "duplicate task",
-	"invalid task", "never fits", "node draining", "unsupported", "not held"}
+	"invalid task", "never fits", "node draining", "unsupported", "not held", "queue full"}
 
 func (c RefusalCode) String() string {
 	if int(c) < len(refusalNames) {
@@ -65,7 +69,7 @@ type Assignment struct {
 
 // Enqueue carries placements to a worker. Placed is the scheduler's cumulative vector P at Number,
 // so the worker's R equals it by construction; a message without assignments heals the stream after
-// the scheduler gave placements up (spec 1.4: they count as received and ended).
+// the scheduler gave placements up (they count as received and ended).
 type Enqueue struct {
 	Scheduler       SchedulerRef
 	NodeIncarnation int64
@@ -116,7 +120,7 @@ type CompletionNotice struct {
 	Report               *Report
 }
 
-// Placed is a scheduler's cumulative vector P for one worker (spec 1.4).
+// Placed is a scheduler's cumulative vector P for one worker.
 type Placed struct {
 	Node            string
 	NodeIncarnation int64
@@ -132,7 +136,7 @@ type Delta struct {
 	Placed      []Placed
 }
 
-// Received is a worker's cumulative vector R from one scheduler (spec 1.4).
+// Received is a worker's cumulative vector R from one scheduler.
 type Received struct {
 	Scheduler   string
 	Incarnation int64

@@ -65,7 +65,7 @@ func HashID(id string) uint64 {
 	return h
 }
 
-// Outcome is a task's terminal state (spec 1.8).
+// Outcome is a task's terminal state.
 type Outcome uint8
 
 const (
@@ -126,7 +126,7 @@ type TaskStatus struct {
 }
 
 // TaskRecord is the full account of an ended task. Every interval is exact on the one clock that
-// measured it (spec 1.7).
+// measured it.
 type TaskRecord struct {
 	ID, Type, Mode    string
 	Scheduler, Worker string
