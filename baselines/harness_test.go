@@ -2,7 +2,6 @@ package baselines
 
 import (
 	"fmt"
-	"testing"
 	"time"
 
 	"dodoor/internal/cluster"
@@ -11,6 +10,13 @@ import (
 
 const testIncarnation = 7
 
+// fataler is a test, a benchmark or a property.
+type fataler interface {
+	Helper()
+	Fatal(...any)
+	Fatalf(string, ...any)
+}
+
 func testConfig() scheduler.Config {
 	return scheduler.Config{Name: "s1", Incarnation: testIncarnation, Seed: 1, DeltaBatch: 8, MaxAttempts: 5,
 		ReplaceTimeout: 30 * time.Second, MaxPending: 1 << 20, RetainResults: 1 << 20, RetainFor: time.Hour,
@@ -18,7 +24,7 @@ func testConfig() scheduler.Config {
 }
 
 // newPolicy is the named policy with its default knobs, changed by each of set.
-func newPolicy(t testing.TB, name string, set ...func(*Knobs)) scheduler.Policy {
+func newPolicy(t fataler, name string, set ...func(*Knobs)) scheduler.Policy {
 	t.Helper()
 	k := DefaultKnobs()
 	for _, change := range set {
@@ -32,7 +38,7 @@ func newPolicy(t testing.TB, name string, set ...func(*Knobs)) scheduler.Policy 
 }
 
 // newReplica runs p on the nodes, all idle.
-func newReplica(t testing.TB, cfg scheduler.Config, p scheduler.Policy, nodes []cluster.Node) *scheduler.Replica {
+func newReplica(t fataler, cfg scheduler.Config, p scheduler.Policy, nodes []cluster.Node) *scheduler.Replica {
 	t.Helper()
 	r, err := scheduler.New(cfg, p)
 	if err != nil {
@@ -44,7 +50,7 @@ func newReplica(t testing.TB, cfg scheduler.Config, p scheduler.Policy, nodes []
 
 // push brings a whole snapshot: the nodes with their loads (nil: all idle) and, per node, the last own
 // placement that the load includes (nil: none).
-func push(t testing.TB, r *scheduler.Replica, version int64, nodes []cluster.Node, loads []cluster.Load, own []int64) *scheduler.Ready {
+func push(t fataler, r *scheduler.Replica, version int64, nodes []cluster.Node, loads []cluster.Load, own []int64) *scheduler.Ready {
 	t.Helper()
 	if loads == nil {
 		loads = make([]cluster.Load, len(nodes))
@@ -65,7 +71,7 @@ func push(t testing.TB, r *scheduler.Replica, version int64, nodes []cluster.Nod
 }
 
 // viewOf is a view of n equal idle nodes, to drive a policy without a replica's bookkeeping.
-func viewOf(t testing.TB, n int, p scheduler.Policy) *scheduler.View {
+func viewOf(t fataler, n int, p scheduler.Policy) *scheduler.View {
 	t.Helper()
 	return newReplica(t, testConfig(), p, equalNodes(n)).View()
 }
@@ -100,7 +106,7 @@ func request(id int) *cluster.TaskSpec {
 }
 
 // placedOn fails the test unless the step places exactly one task, and returns where.
-func placedOn(t testing.TB, s scheduler.Step) int {
+func placedOn(t fataler, s scheduler.Step) int {
 	t.Helper()
 	if len(s.Place) != 1 {
 		t.Fatalf("%d placements, want 1", len(s.Place))

@@ -137,13 +137,13 @@ func (p *prequal) Probed(now time.Duration, probe scheduler.Probe, v *scheduler.
 
 func (p *prequal) Cached() bool { return false }
 
-// latency is the signal that cold nodes are compared by. A node that has not finished any task yet
-// counts as immediate, so that somebody tries it.
+// latency is the signal that cold nodes are compared by. It is negative, hence the least, for a node
+// that has not finished any task yet, so that somebody tries it.
 func (p *prequal) latency(a *cluster.ProbeReply) time.Duration {
 	if p.knobs.Latency == "pending" {
 		return time.Duration(a.Pending) * time.Millisecond
 	}
-	return max(a.Latency, 0)
+	return a.Latency
 }
 
 // uses is how often one answer may serve: b_reuse, rounded at random to a neighbouring integer so

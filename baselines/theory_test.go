@@ -43,13 +43,13 @@ var columns = []column{
 	{"(1+0.5)", "oneplusbeta", func(k *Knobs) { k.Beta = 0.5 }, false,
 		[...]float64{11.22, 11.76, 13.38, 17.68, 24.94, 40.98}, []int{1, 10}},
 	{"two choices, Exp(1) weights", "dodoor", func(k *Knobs) { k.Alpha = 1 }, true,
-		[...]float64{17.99, 20.54, 26.68, 33.90, 46.52, 76.92}, []int{10}},
+		[...]float64{17.99, 20.54, 26.68, 33.90, 46.52, 76.92}, nil},
 }
 
 const (
 	tolerance = 0.05 // of the mean against the table's
 	// Single runs spread by 6 to 11 %, so a mean of wholeRuns is good to 2 %, and the table's own is
-	// not better. The mean of quickRuns alone would be good to 4 %: its seeds are fixed.
+	// not better. The mean of quickRuns is good to 3.5 %; the seeds are fixed.
 	wholeRuns, quickRuns = 40, 6
 )
 

@@ -77,7 +77,7 @@ type Worker struct {
 	Heartbeat     Duration `toml:"heartbeat"`
 	MaxRPCs       int      `toml:"max_rpcs"`
 	MaxQueue      int      `toml:"max_queue"`      // tasks waiting for the head of the line
-	RetainResults int      `toml:"retain_results"` // completions kept for an absent scheduler
+	RetainResults int      `toml:"retain_results"` // completions kept for schedulers that were replaced
 	RetainFor     Duration `toml:"retain_for"`
 	DrainTimeout  Duration `toml:"drain_timeout"`
 }

@@ -11,12 +11,14 @@ func (p *DodoorPlus) validate(r *report) {
 }
 
 func (p *Prequal) validate(r *report) {
-	between(r, "prequal.probes", p.Probes, 0, 100)
-	between(r, "prequal.pool", p.Pool, 2, 10_000)
+	above(r, "prequal.probes", p.Probes, 0, float64(p.Pool))
+	between(r, "prequal.pool", p.Pool, 2, 1024)
 	between(r, "prequal.q_rif", p.QRIF, 0, 1)
-	between(r, "prequal.remove", p.Remove, 0, 100)
+	between(r, "prequal.remove", p.Remove, 0, float64(p.Pool))
 	between(r, "prequal.delta", p.Delta, 0, 100)
-	between(r, "prequal.reuse", p.Reuse, 0, 10_000)
+	if p.Reuse != 0 && !(p.Reuse >= 1 && p.Reuse <= 16) {
+		r.add("prequal.reuse", "must be 0 (the formula) or between 1 and 16, found %v", p.Reuse)
+	}
 	span(r, "prequal.age_limit", p.AgeLimit)
 	oneOf(r, "prequal.latency", p.Latency, "history", "pending")
 }

@@ -99,10 +99,11 @@ func (n *Node) deliver(t *task, o owner, step *Step) {
 	n.retain(box, ended{t, o})
 }
 
-// retain keeps a completion, at the price of the oldest when there are too many.
+// retain keeps a completion. An attached scheduler bounds what it leaves unfinished by itself; what is
+// kept for processes that are gone is bounded here, at the price of the oldest.
 func (n *Node) retain(box *outbox, e ended) {
 	box.waiting.push(e)
-	if box.waiting.len() > n.cfg.Limits.RetainResults {
+	if box == &n.orphans && box.waiting.len() > n.cfg.Limits.RetainResults {
 		n.dropOldest(box)
 		n.counts.Dropped++
 	}

@@ -117,11 +117,13 @@ func TestCompletionsAreBoundedAndExpire(t *testing.T) {
 		finished(n, time.Duration(i)*time.Second, id)
 	}
 	done := notice(t, n, "s")
-	expect(t, "the newest are kept", []any{len(done.Message.Completions), done.Message.Completions[0].TaskID}, []any{3, "2"})
+	expect(t, "an attached scheduler gets them all", len(done.Message.Completions), 5)
+	attach(t, n, "s", 2)
+	expect(t, "of a replaced one the newest are kept", n.Stats(0).Unacknowledged, 3)
 	expect(t, "too young", n.Expire(time.Minute+time.Second), 0)
 	expect(t, "expired", n.Expire(time.Minute+3*time.Second), 2)
 	expect(t, "dropped in all", n.Stats(0).Counts.Dropped, 4)
-	n.Acknowledged(&done)
+	n.Expire(time.Hour)
 	idle(t, n)
 }
 

@@ -38,13 +38,16 @@ func batch(c *conf.Config) int {
 	return 1
 }
 
+// policyKnobs are the policies' settings. Their times are trace time: where the cluster emulates, it runs
+// faster than the trace.
 func policyKnobs(c *conf.Config) baselines.Knobs {
 	p, q := &c.Plus, &c.Prequal
+	emulated := func(d conf.Duration) time.Duration { return time.Duration(float64(d) / c.Generator.TimeScale) }
 	return baselines.Knobs{
 		Alpha: c.Score.Alpha, Beta: c.Score.Beta, Score: c.Score.Kind, Samples: c.ECT.Samples,
-		Prequal: baselines.PrequalKnobs{Latency: q.Latency, Reuse: q.Reuse, MaxAge: time.Duration(q.AgeLimit), Pool: q.Pool,
+		Prequal: baselines.PrequalKnobs{Latency: q.Latency, Reuse: q.Reuse, MaxAge: emulated(q.AgeLimit), Pool: q.Pool,
 			Quantile: q.QRIF, Probes: q.Probes, Removals: q.Remove, Delta: q.Delta},
-		Yarp: baselines.YarpKnobs{Period: time.Duration(c.Yarp.Period)},
+		Yarp: baselines.YarpKnobs{Period: emulated(c.Yarp.Period)},
 		Plus: baselines.DodoorPlusConfig{Score: p.Score, View: p.View, Home: p.Home, Foreign: p.Foreign, Gain: p.Gain,
 			Adaptive: p.Adaptive, Weighted: p.Weighted, Ties: p.Ties},
 	}

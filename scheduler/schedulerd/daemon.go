@@ -4,6 +4,7 @@ package schedulerd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -109,22 +110,31 @@ func (d *Daemon) Run(ctx context.Context) error {
 	fatal := make(chan error, 1)
 	background.Go(func() { d.data.run(d.running, fatal) })
 	background.Go(func() { d.tick(d.running) })
+	background.Go(func() { d.audit(d.running) })
 	var err error
 	select {
 	case err = <-served:
 		served <- nil
 	case err = <-fatal:
 	case <-ctx.Done():
-		d.drain()
+		err = d.drain()
 	}
 	d.data.leave()
 	d.stop()
-	<-served
+	err = errors.Join(err, <-served)
 	background.Wait()
 	d.closePeers()
 	d.data.close()
 	d.work.Wait()
 	return err
+}
+
+// patience is how long one call to another service may take.
+func (d *Daemon) patience() time.Duration {
+	if d.cfg.NodeGrace > 0 {
+		return d.cfg.NodeGrace
+	}
+	return d.cfg.RPC.CallTimeout
 }
 
 // now is the time since the service started: the only clock the replica knows.
@@ -150,19 +160,23 @@ func (d *Daemon) tick(ctx context.Context) {
 // lastCollect is what clients get at shutdown to collect the last results.
 const lastCollect = time.Second
 
-// drain waits for unfinished tasks, then for a moment for uncollected results, and says what it abandons.
-func (d *Daemon) drain() {
+// drain waits for unfinished tasks, then for a moment for uncollected results, and says what it abandons;
+// abandoning unfinished tasks is an error.
+func (d *Daemon) drain() error {
 	d.mu.Lock()
 	d.replica.Draining()
 	d.carryOut(d.replica.Settle(d.now()))
 	d.mu.Unlock()
 	unfinished := d.await(d.cfg.DrainTimeout, d.replica.Pending)
 	uncollected := d.await(min(lastCollect, d.cfg.DrainTimeout), d.replica.Uncollected)
-	if unfinished+uncollected > 0 {
-		d.log.Warn("abandoned", "unfinished_tasks", unfinished, "uncollected_results", uncollected, "drain_timeout", d.cfg.DrainTimeout)
-		return
+	if uncollected > 0 {
+		d.log.Warn("results were not collected", "results", uncollected)
+	}
+	if unfinished > 0 {
+		return fmt.Errorf("scheduler %s: abandoned %d unfinished tasks after %v (drain_timeout)", d.self.Name, unfinished, d.cfg.DrainTimeout)
 	}
 	d.log.Info("drained")
+	return nil
 }
 
 // await waits until a count of the replica's is zero, for a bounded time, and returns what is left.

@@ -3,6 +3,7 @@ package schedulerd
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -220,12 +221,17 @@ func TestDrainAbandonsAloud(t *testing.T) {
 	data := newData(t, "127.0.0.1:0")
 	start(t, data)
 	d := newReplica(t, data.Addr(), dodoor(t))
-	stop := start(t, d)
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- d.Run(ctx) }()
 	w := startWorker(t, "w1", data.Addr())
 	untilReady(t, d, 1)
 	submitAll(t, d, "a")
 	w.until(t, "holds the task", func() bool { return len(w.held) == 1 })
-	stop()
+	cancel()
+	if err := <-ended; err == nil || !strings.Contains(err.Error(), "abandoned 1 unfinished") {
+		t.Errorf("ended with %v, want what it abandoned", err)
+	}
 	if _, err := d.Submit(context.Background(), cluster.SubmitRequest{Client: "c", Tasks: []cluster.TaskSpec{spec("b")}}); cluster.CodeOf(err) != cluster.Draining {
 		t.Errorf("after the drain: %v, want draining", err)
 	}
@@ -279,4 +285,45 @@ func untilRegistered(t *testing.T, data interface {
 			t.Fatal("never registered")
 		}
 	}
+}
+
+// A result that its worker dropped is found missing by an audit, and the task runs elsewhere.
+func TestAuditFindsForgottenTasks(t *testing.T) {
+	d, client, workers, _ := cluster1(t, dodoor(t))
+	submitAll(t, client, ids(10)...)
+	awaitHeld(t, workers, 10)
+	workers[0].mu.Lock()
+	forgotten := len(workers[0].held)
+	clear(workers[0].held)
+	workers[0].mu.Unlock()
+	if forgotten == 0 {
+		t.Fatal("the seed put no task on the first worker")
+	}
+	deadline := time.After(20 * time.Second)
+	for heldBy(workers) != 10 {
+		d.auditNodes(t.Context(), 0)
+		select {
+		case <-time.After(5 * time.Millisecond):
+		case <-deadline:
+			t.Fatalf("workers hold %d of 10 tasks after audits", heldBy(workers))
+		}
+	}
+	for _, w := range workers {
+		w.finishAll(t, client)
+	}
+	if got := len(collect(t, client, 10)); got != 10 {
+		t.Errorf("%d records", got)
+	}
+}
+
+// An address that now belongs to another worker is no longer that of the one that left.
+func TestAnotherWorkerAtTheAddress(t *testing.T) {
+	_, client, workers, _ := cluster1(t, dodoor(t))
+	workers[0].mu.Lock()
+	workers[0].node.Name = "w9" // what answers calls itself so from now on
+	workers[0].mu.Unlock()
+	submitAll(t, client, ids(20)...)
+	workers[1].until(t, "holds all 20 tasks", func() bool { return len(workers[1].held) == 20 })
+	workers[1].finishAll(t, client)
+	collect(t, client, 20)
 }

@@ -75,6 +75,10 @@ func (l *dataLink) register(ctx context.Context) error {
 		return err
 	}
 	l.service.Store(snapshot.Incarnation)
+	select {
+	case <-l.lost: // a flush that met the new process before this registration
+	default:
+	}
 	l.d.log.Info("registered with the data service", "address", l.d.cfg.DataService, "nodes", len(snapshot.Node))
 	return nil
 }
@@ -163,7 +167,7 @@ func (l *dataLink) leave() {
 	if !l.registered() {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), l.d.cfg.NodeGrace)
+	ctx, cancel := context.WithTimeout(context.Background(), l.d.patience())
 	defer cancel()
 	if err := l.flushed(ctx); err != nil {
 		l.d.log.Warn("last delta was not delivered", "error", err)

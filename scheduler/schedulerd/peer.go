@@ -3,6 +3,7 @@ package schedulerd
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"dodoor/internal/cluster"
@@ -89,7 +90,7 @@ func (p *peer) send(ctx context.Context, batch []scheduler.Dispatch) {
 			p.d.log.Warn("worker out of reach", "worker", p.node.Name, "address", p.node.Address, "error", err)
 			p.d.suspect(p)
 		}
-		if !down && (rpc.Refused(err) || time.Since(failing) >= p.d.cfg.NodeGrace) {
+		if !down && (rpc.Refused(err) || errors.Is(err, errOtherWorker) || time.Since(failing) >= p.d.cfg.NodeGrace) {
 			p.d.nodeDown(p)
 			down = true
 		}
@@ -122,14 +123,20 @@ func (p *peer) outstanding(batch []scheduler.Dispatch) []scheduler.Dispatch {
 	return kept
 }
 
+// errOtherWorker: the address belongs to another worker now.
+var errOtherWorker = errors.New("another worker answers at this address")
+
 // try attaches if need be and enqueues the batch once.
 func (p *peer) try(ctx context.Context, batch []scheduler.Dispatch) error {
-	ctx, cancel := context.WithTimeout(ctx, p.d.cfg.NodeGrace)
+	ctx, cancel := context.WithTimeout(ctx, p.d.patience())
 	defer cancel()
 	if !p.attached {
 		reply, err := p.client.Attach(ctx, p.d.self)
 		if err != nil {
 			return err
+		}
+		if reply.Report.Node != p.node.Name {
+			return fmt.Errorf("%w: %s", errOtherWorker, reply.Report.Node)
 		}
 		p.d.attached(p, &reply)
 		p.attached = true
@@ -140,20 +147,27 @@ func (p *peer) try(ctx context.Context, batch []scheduler.Dispatch) error {
 	if batch = p.outstanding(batch); len(batch) == 0 {
 		return nil
 	}
+	return p.enqueue(ctx, batch)
+}
+
+// enqueue sends one message, or two halves of what is too large for one.
+func (p *peer) enqueue(ctx context.Context, batch []scheduler.Dispatch) error {
 	last := &batch[len(batch)-1]
 	p.attempted = last.Assignment.Number
 	reply, err := p.client.Enqueue(ctx, p.message(batch, last))
-	switch cluster.CodeOf(err) {
-	case 0:
-		if err != nil && !errors.Is(err, rpc.ErrTooLarge) {
-			p.attached = false
+	switch code := cluster.CodeOf(err); {
+	case errors.Is(err, rpc.ErrTooLarge) && len(batch) > 1:
+		half := len(batch) / 2
+		if err := p.enqueue(ctx, batch[:half]); err != nil {
 			return err
 		}
-	case cluster.Stale, cluster.UnknownScheduler:
+		return p.enqueue(ctx, batch[half:])
+	case errors.Is(err, rpc.ErrTooLarge):
+		reply = refuseAll(batch, err)
+	case code == cluster.Stale || code == cluster.UnknownScheduler || err != nil && code == 0:
 		p.attached = false
 		return err
-	}
-	if err != nil {
+	case err != nil:
 		reply = refuseAll(batch, err)
 	}
 	p.d.acknowledged(batch, &reply)

@@ -44,7 +44,7 @@ func (p *peer) cancel(taskID string) {
 		return
 	}
 	p.d.work.Go(func() {
-		ctx, cancel := context.WithTimeout(p.ctx, p.d.cfg.NodeGrace)
+		ctx, cancel := context.WithTimeout(p.ctx, p.d.patience())
 		defer cancel()
 		if _, err := p.client.Cancel(ctx, taskID); err != nil && !errors.Is(err, rpc.ErrUnavailable) && ctx.Err() == nil {
 			p.d.log.Warn("cancelling failed", "task", taskID, "worker", p.node.Name, "error", err)
