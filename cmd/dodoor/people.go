@@ -24,8 +24,15 @@ type visit struct {
 	dims   cluster.Dimensions
 	cfg    rpc.Config
 	ctx    context.Context
+	stop   context.CancelFunc
 	data   *rpc.DataClient
 	status cluster.ClusterStatus
+}
+
+// close hangs up.
+func (v *visit) close() {
+	v.data.Close()
+	v.stop()
 }
 
 // visitFlags declares how the data service is found.
@@ -43,12 +50,13 @@ func (o *options) connect() (*visit, int) {
 	if err != nil {
 		return nil, o.fail(exitUsage, err)
 	}
-	ctx, _ := signalled(log) // until the process ends
-	v := &visit{c: c, dims: dims, cfg: rpcConfig(c, 0), ctx: ctx}
+	ctx, stop := signalled(log)
+	v := &visit{c: c, dims: dims, cfg: rpcConfig(c, 0), ctx: ctx, stop: stop}
 	v.data = rpc.NewDataClient(c.Datastore.DialAddress(), dims, v.cfg)
 	limited, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	if v.status, err = v.data.Status(limited); err != nil {
+		v.close()
 		return nil, o.fail(exitFailed, fmt.Errorf("data service at %s: %w (give its address with -datastore)", c.Datastore.DialAddress(), err))
 	}
 	return v, -1
@@ -79,6 +87,7 @@ func runNodes(args []string, stdout, stderr io.Writer) int {
 	if code >= 0 {
 		return code
 	}
+	defer v.close()
 	t := table.NewWriter()
 	t.SetStyle(table.StyleLight)
 	t.AppendHeader(table.Row{"worker", "class", "address", "capacity", "demand", "running", "queued", "pending", "state", "heard"})
@@ -111,6 +120,7 @@ func runDrain(args []string, _, stderr io.Writer) int {
 	if code >= 0 {
 		return code
 	}
+	defer v.close()
 	for i := range v.status.Nodes {
 		if n := &v.status.Nodes[i].Node; n.Name == o.Arg(0) {
 			client := rpc.NewWorkerClient(n.Address, v.dims, v.cfg)
@@ -134,6 +144,7 @@ func runCancel(args []string, stdout, stderr io.Writer) int {
 	if code >= 0 {
 		return code
 	}
+	defer v.close()
 	var failures []error
 	for _, s := range v.status.Schedulers {
 		client := v.scheduler(s.Address)

@@ -29,6 +29,7 @@ func runTasks(args []string, stdout, stderr io.Writer) int {
 	if code >= 0 {
 		return code
 	}
+	defer v.close()
 	var all []cluster.TaskStatus
 	var failures []error
 	for _, s := range v.status.Schedulers {
@@ -97,6 +98,7 @@ func runSubmit(args []string, stdout, stderr io.Writer) int {
 	if code >= 0 {
 		return code
 	}
+	defer v.close()
 	record, err := v.submit(spec, *nowait)
 	switch {
 	case err != nil:
