@@ -4,6 +4,7 @@ package datastored
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -97,9 +98,8 @@ func (d *Daemon) Run(ctx context.Context) error {
 	case <-ctx.Done():
 	}
 	d.stop()
-	<-served
+	err = errors.Join(err, <-served)
 	<-ticked
-	d.closePushers()
 	d.work.Wait()
 	return err
 }

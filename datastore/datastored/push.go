@@ -37,18 +37,11 @@ func (d *Daemon) newPusher(ref cluster.SchedulerRef) {
 	d.work.Go(p.run)
 }
 
+// dropPusher ends the pusher of a scheduler, if it has one. The caller holds the lock.
 func (d *Daemon) dropPusher(name string) {
 	if p := d.pushers[name]; p != nil {
 		p.close()
 		delete(d.pushers, name)
-	}
-}
-
-func (d *Daemon) closePushers() {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	for name := range d.pushers {
-		d.dropPusher(name)
 	}
 }
 

@@ -4,6 +4,7 @@ package workerd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -145,7 +146,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	}
 	d.data.leave()
 	d.stop()
-	<-served
+	err = errors.Join(err, <-served)
 	background.Wait()
 	d.closeNotifiers()
 	d.work.Wait()

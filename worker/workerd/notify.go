@@ -26,9 +26,6 @@ type notifier struct {
 // notify wakes the notifier of a scheduler. The caller holds the lock.
 func (d *Daemon) notify(scheduler string) {
 	n := d.notifiers[scheduler]
-	if n == nil && d.running.Err() != nil {
-		return // stopping: the results are lost with the process, and their tasks are placed again
-	}
 	if n == nil {
 		n = &notifier{d: d, name: scheduler, signals: make(chan struct{}, 1)}
 		n.ctx, n.close = context.WithCancel(context.Background())
@@ -179,6 +176,8 @@ func (d *Daemon) flushNotices() {
 	}
 }
 
+// closeNotifiers ends them. Nobody starts another: no request is answered any more, and no task is left
+// that could end.
 func (d *Daemon) closeNotifiers() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
