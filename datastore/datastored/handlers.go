@@ -78,13 +78,7 @@ func (d *Daemon) Report(_ context.Context, r cluster.Report) error {
 func (d *Daemon) Status(context.Context) (cluster.ClusterStatus, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	status := d.store.Status(d.now())
-	for i := range status.Nodes {
-		if n := &status.Nodes[i]; n.Report != nil && n.Report.Sequence == 0 {
-			n.Report = nil // it has registered and not reported yet
-		}
-	}
-	return status, nil
+	return d.store.Status(d.now()), nil
 }
 
 // Settle pushes to every scheduler now and returns when they have answered.
