@@ -245,10 +245,10 @@ func (r *Replica) retryStranded(now time.Duration) {
 	for _, t := range waiting {
 		switch {
 		case t.phase != cluster.Placing || t.node != NoNode:
+		case now-t.waiting >= r.cfg.ReplaceTimeout:
+			r.end(now, t, lost(t.reason+", and no node took it for "+r.cfg.ReplaceTimeout.String()))
 		case r.decide(now, t):
 			r.stats.Retries++
-		case now-t.waiting >= r.cfg.ReplaceTimeout:
-			r.end(now, t, lost(t.reason+", and no other node could take it for "+r.cfg.ReplaceTimeout.String()))
 		default:
 			r.strand = append(r.strand, t)
 		}
