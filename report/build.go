@@ -30,7 +30,10 @@ const (
 // and .md, the figures in plots/ as SVG, PNG and PDF, and report.html, which needs no other file. The
 // same runs give the same bytes. The summary.json of a single run stays one object; that of several
 // is a list.
-func Build(dir string) (*Result, error) {
+func Build(dir string) (*Result, error) { return build(dir, figure.Formats) }
+
+// build draws in the given formats; SVG must be the first, as the page shows it.
+func build(dir string, formats []string) (*Result, error) {
 	runs, notes, err := LoadRuns(dir)
 	if err != nil {
 		return nil, err
@@ -46,7 +49,7 @@ func Build(dir string) (*Result, error) {
 	if err := writeTables(dir, runs, groups, notes); err != nil {
 		return nil, err
 	}
-	page, err := writePlots(dir, groups)
+	page, err := writePlots(dir, groups, formats)
 	if err != nil {
 		return nil, err
 	}
@@ -98,7 +101,7 @@ func writeTables(dir string, runs []Run, groups []Group, notes []string) error {
 
 // writePlots draws every figure in every format. What an earlier report left goes: a figure of runs
 // that are no longer there would look current.
-func writePlots(dir string, groups []Group) ([]pageGroup, error) {
+func writePlots(dir string, groups []Group, formats []string) ([]pageGroup, error) {
 	target := filepath.Join(dir, plotsDir)
 	if err := clearPlots(target); err != nil {
 		return nil, err
@@ -110,7 +113,7 @@ func writePlots(dir string, groups []Group) ([]pageGroup, error) {
 			if len(groups) > 1 {
 				plot.Name = fmt.Sprintf("group%d-%s", i+1, plot.Name)
 			}
-			svg, err := plot.write(target)
+			svg, err := plot.write(target, formats)
 			if err != nil {
 				return nil, err
 			}
@@ -136,9 +139,9 @@ func clearPlots(dir string) error {
 	return os.MkdirAll(dir, 0o755)
 }
 
-// write draws the plot in every format and returns the SVG.
-func (p *Plot) write(dir string) (svg []byte, err error) {
-	for _, format := range figure.Formats {
+// write draws the plot in the formats and returns the SVG.
+func (p *Plot) write(dir string, formats []string) (svg []byte, err error) {
+	for _, format := range formats {
 		var b bytes.Buffer
 		if err := p.Figure.Write(&b, format); err != nil {
 			return nil, err

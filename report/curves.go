@@ -16,6 +16,9 @@ type Curves struct {
 	Classes []ClassCurve // by name
 }
 
+// length is how long the run went on, in trace time.
+func (c *Curves) length() float64 { return float64(len(c.Waiting)) * c.BinS }
+
 // ClassCurve follows one class of nodes through a run.
 type ClassCurve struct {
 	Name        string
@@ -71,11 +74,9 @@ func (q Quantiles) cdf(points int) (x, share []float64) {
 // curvesOf must be called after fold.Summary, which sorts what the fold gathered.
 func curvesOf(fold *Fold, lines *timeline) *Curves {
 	c := &Curves{MakespanS: quantilesOf(fold.makespan), SchedulingMs: quantilesOf(fold.scheduling)}
-	if fold.viewed {
-		ages := fold.viewAges()
-		slices.Sort(ages)
-		c.ViewAge = quantilesOf(ages)
-	}
+	ages := fold.viewAges()
+	slices.Sort(ages)
+	c.ViewAge = quantilesOf(ages)
 	lines.curves(c, fold.firstArrival, fold.lastCompletion)
 	return c
 }

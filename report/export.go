@@ -128,7 +128,7 @@ func listMarkdown(groups []Group, notes []string) []byte {
 		g := &groups[i]
 		fmt.Fprintf(&b, "\n## %s\n\n", g.Title)
 		if w := g.warning(); w != "" {
-			fmt.Fprintf(&b, "**%s**\n\n", w)
+			fmt.Fprintf(&b, "**%s: not every task finished**\n\n", w)
 		}
 		header, rows := g.table()
 		markdown(&b, header, rows)

@@ -11,6 +11,7 @@ import (
 // Plot is a figure with its file name (without extension) and the caption that explains it.
 type Plot struct {
 	Name    string
+	Section string // of the page
 	Caption string
 	Figure  *figure.Figure
 }
@@ -37,7 +38,7 @@ var byQPS = []struct {
 		func(s *Summary) float64 { return s.ControlMessagesPerTask }},
 }
 
-const intervalCaption = " Bars are 95 % intervals over seeds (Student's t), drawn side by side where policies share a QPS."
+const intervalCaption = " Bars are 95 % intervals over seeds (Student's t), side by side where they would hide each other; one without a cap goes on outside the axis."
 
 // Plots draws a group. A figure that has nothing to show, as the view age of policies that have no
 // view, is left out.
@@ -65,7 +66,7 @@ func (g *Group) loadPlots() []Plot {
 		}
 		if len(g.QPS) == 1 {
 			f.Title += " at " + rate(g.QPS[0])
-			f.X = figure.Axis{Names: blanks(len(g.Policies))}
+			f.X = figure.Axis{Label: "policy", Names: blanks(len(g.Policies))}
 		}
 		panel := figure.Panel{}
 		intervals := false
@@ -84,7 +85,7 @@ func (g *Group) loadPlots() []Plot {
 		}
 		f.Panels = []figure.Panel{panel}
 		f.Y.Log = wide(panel.Series)
-		plot := Plot{Name: m.name, Caption: m.caption, Figure: f}
+		plot := Plot{Name: m.name, Section: "By load", Caption: m.caption, Figure: f}
 		if intervals {
 			plot.Caption += intervalCaption
 		}
@@ -151,5 +152,5 @@ func warningFor(runs []*Run) string {
 		return ""
 	}
 	slices.Sort(names)
-	return fmt.Sprintf("%s: not every task finished in %d of %d runs (%s)", incompleteMark, n, len(runs), strings.Join(slices.Compact(names), ", "))
+	return fmt.Sprintf("%s: %d of %d runs (%s)", incompleteMark, n, len(runs), strings.Join(slices.Compact(names), ", "))
 }

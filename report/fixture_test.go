@@ -67,6 +67,9 @@ func (f fixture) info() *generator.RunInfo {
 		r.TimeScale = f.timeScale
 	}
 	submitted := map[string]int64{"in.submit": int64(f.tasks), "out.probe": int64(f.tasks) * int64(len(f.policy)%3)}
+	if !f.noView {
+		submitted["out.delta"] = int64(f.tasks / 8)
+	}
 	r.Before.Schedulers = map[string]map[string]int64{"s": {}}
 	r.After.Schedulers = map[string]map[string]int64{"s": submitted}
 	return r

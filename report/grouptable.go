@@ -76,7 +76,7 @@ func (e Estimate) String() string {
 		decimals = 0
 	case e.Mean >= 100:
 		decimals = 1
-	case e.Mean >= 10:
+	case e.Mean >= 1:
 		decimals = 2
 	}
 	if e.N < 2 {

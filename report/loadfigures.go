@@ -48,18 +48,19 @@ func (g *Group) plotsAt(qps float64) []Plot {
 			"Share of the tasks whose makespan (trace time) is at most so long.", lines, func(c *Curves) Quantiles { return c.MakespanS }),
 		cdfPlot("scheduling-cdf", "Scheduling latency", "scheduling latency (ms)", true,
 			"Share of the tasks that a worker had acknowledged so soon after a scheduler received them (wall clock).", lines, func(c *Curves) Quantiles { return c.SchedulingMs }),
-		utilisationPlot(lines),
-		queuePlot(lines),
-		waitingPlot(lines),
-		blockedPlot(lines),
-		placementsPlot(lines),
 		cdfPlot("view-age", "View age", "decisions missing from the view", false,
 			"Share of the decisions for which at most so many earlier placements, cluster-wide, were missing from the deciding view. Policies without a view are left out.",
 			lines, func(c *Curves) Quantiles { return c.ViewAge }),
+		waitingPlot(lines),
+		blockedPlot(lines),
+		placementsPlot(lines),
+		utilisationPlot(lines),
+		queuePlot(lines),
 	} {
 		if p == nil {
 			continue
 		}
+		p.Section = "At " + rate(qps)
 		p.Name += "-" + fileRate(qps)
 		p.Figure.Title += ", " + rate(qps)
 		p.Figure.Warning = warningFor(runs)

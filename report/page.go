@@ -34,6 +34,25 @@ func (p pagePlot) Inline() template.HTML {
 	return template.HTML(fmt.Sprintf(`<svg role="img" aria-label="%s" %s`, template.HTMLEscapeString(p.Figure.Title), svg))
 }
 
+// pageSection is a heading with its figures.
+type pageSection struct {
+	Title string
+	Plots []pagePlot
+}
+
+// Sections sorts the figures under their headings.
+func (g pageGroup) Sections() []pageSection {
+	var all []pageSection
+	for _, p := range g.Plots {
+		if last := len(all) - 1; last < 0 || all[last].Title != p.Section {
+			all = append(all, pageSection{Title: p.Section})
+		}
+		section := &all[len(all)-1]
+		section.Plots = append(section.Plots, p)
+	}
+	return all
+}
+
 // Header is the first line of the group's table.
 func (g pageGroup) Header() []string {
 	header, _ := g.table()

@@ -81,7 +81,6 @@ type Fold struct {
 	coreSeconds, mibSeconds float64
 	classes                 map[string]*classTotal
 	decisions               []decision
-	viewed                  bool // some decision was made with a view of others
 }
 
 type classTotal struct {
@@ -111,7 +110,6 @@ func (f *Fold) Add(r *generator.Row) {
 		f.measure(r)
 	}
 	if r.Enqueued != generator.Never {
-		f.viewed = f.viewed || r.ViewDecisions > 0
 		f.decisions = append(f.decisions, decision{r.Enqueued, r.ViewDecisions, max(r.Attempts, 1), !r.Warmup})
 	}
 }
@@ -215,8 +213,12 @@ func (f *Fold) utilisation(s *Summary) {
 
 // viewAges returns, per measured placement, how many placements the deciding view did not contain:
 // those acknowledged before it, cluster-wide, less those that the view had counted since the run
-// began. It holds for a cluster that serves this run alone.
+// began. It holds for a cluster that serves this run alone. A policy that neither flushed nor was pushed
+// to decides without a view: it has no ages.
 func (f *Fold) viewAges() []float64 {
+	if m, _ := messagesOf(f.info.Before, f.info.After); m.Delta+m.Push == 0 {
+		return nil
+	}
 	slices.SortStableFunc(f.decisions, func(a, b decision) int { return cmp.Compare(a.enqueued, b.enqueued) })
 	var ages []float64
 	made := f.info.DecisionsBefore

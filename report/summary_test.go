@@ -162,6 +162,7 @@ func TestViewAge(t *testing.T) {
 	const b = 10
 	run := info()
 	run.DecisionsBefore = 1000
+	run.After.Schedulers = map[string]map[string]int64{"s": {"in.push": 10}}
 	var rows []generator.Row
 	for i := range 100 {
 		r := finished("x", float64(i), 5)

@@ -168,17 +168,21 @@ func blockedAt(stays []stay, capacity int64, from, to time.Duration) float64 {
 	var total, spell float64 // core-seconds, of all spells and of the present one
 	var length time.Duration // of the present spell
 	waiting, used, last := 0, int64(0), from
-	for _, ch := range changes {
+	for i, ch := range changes {
 		now := max(last, min(ch.at, to))
 		if waiting > 0 && used < capacity {
 			length += now - last
 			spell += (now - last).Seconds() * float64(capacity-used) / 1000
-		} else {
-			length, spell = 0, 0
 		}
 		waiting, used, last = waiting+ch.waiting, used+ch.cores, now
-		if length > noise && (waiting == 0 || used >= capacity) {
-			total += spell
+		if i+1 < len(changes) && changes[i+1].at == ch.at {
+			continue // what happens at one moment happens at once
+		}
+		if waiting == 0 || used >= capacity {
+			if length > noise {
+				total += spell
+			}
+			length, spell = 0, 0
 		}
 	}
 	return total

@@ -46,7 +46,7 @@ func runReport(args []string, stdout, stderr io.Writer) int {
 	for _, note := range result.Notes {
 		fmt.Fprintf(stderr, "dodoor report: !!! %s\n", note)
 	}
-	fmt.Fprintf(stdout, "%d runs, %d figures: %s\n", result.Runs, result.Plots, filepath.Join(dir, "report.html"))
+	fmt.Fprintf(stdout, "runs: %d, figures: %d, page: %s\n", result.Runs, result.Plots, filepath.Join(dir, "report.html"))
 	if result.Incomplete > 0 {
 		fmt.Fprintf(stdout, "!!! INCOMPLETE: in %d of %d runs not every task finished; they are marked in every table and figure\n", result.Incomplete, result.Runs)
 	}

@@ -109,14 +109,15 @@ func drawPanels(plots []*plot.Plot, dc draw.Canvas) {
 	}
 }
 
-// wrap breaks text into lines at most limit wide. A word that is wider stands alone.
+// wrap breaks text into lines at most limit wide, in the wider letters of another font if need be. A
+// word that is wider still stands alone.
 func wrap(s string, size, limit vg.Length) []string {
 	sty := textStyle(size, color.Black)
 	var lines []string
 	line := ""
 	for word := range strings.FieldsSeq(s) {
 		longer := strings.TrimSpace(fmt.Sprintf("%s %s", line, word))
-		if line != "" && sty.Width(longer) > limit {
+		if line != "" && wider*sty.Width(longer) > limit {
 			lines = append(lines, line)
 			longer = word
 		}

@@ -8,13 +8,15 @@ import (
 	"math"
 )
 
-// Figure is one picture: panels above one another with a common legend above them all.
+// Figure is one picture: panels above one another with a common legend above them all. The panels
+// share both axes, unless each has a Y scale of its own.
 type Figure struct {
 	Title   string
 	Warning string // drawn in red under the title
 	X, Y    Axis
 	Kind    Kind
 	Panels  []Panel
+	OwnY    bool
 }
 
 // Axis is common to all panels.
@@ -80,6 +82,15 @@ func (f *Figure) check() error {
 		return fmt.Errorf("there is nothing to draw")
 	}
 	return nil
+}
+
+// place is where a value stands along the axis. The drawing library has logarithmic axes of its own,
+// but makes room for their labels as if these stood on a linear one.
+func (a *Axis) place(v float64) float64 {
+	if a.Log {
+		return math.Log10(v)
+	}
+	return v
 }
 
 func (a *Axis) shows(v float64) bool {

@@ -15,7 +15,7 @@ type legend struct {
 
 const (
 	thumbnail = vg.Length(18)
-	gap       = vg.Length(3)  // between thumbnail and text
+	gap       = vg.Length(3) // between thumbnail and text
 	apart     = vg.Length(8) // between entries
 )
 
@@ -42,9 +42,7 @@ func (f *Figure) legend() legend {
 	return l
 }
 
-// entryWidth leaves room for the wider letters of the font that an SVG's reader may have instead.
 func entryWidth(s Series) vg.Length {
-	const wider = 1.12
 	return thumbnail + gap + wider*textStyle(textSize, color.Black).Width(s.Label)
 }
 
@@ -70,8 +68,8 @@ func (l legend) draw(c draw.Canvas, x, y vg.Length) {
 
 func (l legend) thumbnail(c draw.Canvas, s Series, x, y vg.Length) {
 	if l.kind == Bars {
-		h := textSize * 0.35
-		c.FillPolygon(colourOf(s.Style), []vg.Point{{X: x + 5, Y: y - h}, {X: x + thumbnail, Y: y - h}, {X: x + thumbnail, Y: y + h}, {X: x + 5, Y: y + h}})
+		const half = textSize * 0.35
+		bar(c, s.Style, x+5, x+thumbnail, y-half, y+half)
 		return
 	}
 	c.StrokeLine2(lineOf(s.Style), x, y, x+thumbnail, y)

@@ -8,27 +8,30 @@ import (
 	"gonum.org/v1/plot/plotter"
 )
 
-// plots makes one plot per panel; all share both ranges, so that panels compare at a glance.
+// plots makes one plot per panel.
 func (f *Figure) plots() []*plot.Plot {
-	x, y := f.ranges()
+	x, y := f.ranges(f.Panels)
 	plots := make([]*plot.Plot, len(f.Panels))
 	for i, panel := range f.Panels {
 		p := newPlot()
 		p.Title.Text = panel.Title
 		p.Y.Label.Text = f.Y.Label
-		if i == len(f.Panels)-1 {
-			p.X.Label.Text = f.X.Label
-		}
 		p.Add(grid(f.Kind))
 		for j, s := range panel.Series {
-			p.Add(series{Series: s, kind: f.Kind, order: j, of: len(panel.Series), names: len(f.X.Names)})
+			p.Add(series{Series: s, f: f, order: j, of: len(panel.Series)})
 		}
-		f.X.apply(&p.X, x)
-		f.Y.apply(&p.Y, y)
-		if len(f.Panels) > 1 && f.Y.Ticks == nil && !f.Y.Log {
-			p.Y.Tick.Marker = sparse{}
+		if f.OwnY {
+			_, y = f.ranges(f.Panels[i : i+1])
 		}
-		if i < len(f.Panels)-1 {
+		yTicks := round(5)
+		if len(f.Panels) > 1 {
+			yTicks = 3
+		}
+		f.X.apply(&p.X, x, 6)
+		f.Y.apply(&p.Y, y, yTicks)
+		if i == len(f.Panels)-1 {
+			p.X.Label.Text = f.X.Label
+		} else {
 			p.X.Tick.Marker = unlabelled{p.X.Tick.Marker}
 		}
 		plots[i] = p
@@ -51,20 +54,28 @@ type span struct{ min, max float64 }
 
 func (s *span) include(v float64) { s.min, s.max = min(s.min, v), max(s.max, v) }
 
-// ranges covers every point and interval. A linear Y axis starts at zero: the eye compares heights.
-func (f *Figure) ranges() (x, y span) {
+// crowded is how far beyond the largest value an interval may stretch the Y axis. What a few seeds do
+// not pin down would otherwise press the values themselves together.
+const crowded = 1.5
+
+// ranges covers every point, and of every interval what is not too far out. A linear Y axis starts at
+// zero: the eye compares heights.
+func (f *Figure) ranges(panels []Panel) (x, y span) {
 	x, y = span{math.Inf(1), math.Inf(-1)}, span{math.Inf(1), math.Inf(-1)}
-	for _, p := range f.Panels {
+	for _, p := range panels {
 		for _, s := range p.Series {
 			for i := range s.X {
 				x.include(s.X[i])
 				y.include(s.Y[i])
-				if s.Half != nil {
-					y.include(s.Y[i] + s.Half[i])
-					if low := s.Y[i] - s.Half[i]; !f.Y.Log || low > 0 {
-						y.include(max(low, 0))
-					}
-				}
+			}
+		}
+	}
+	limits := span{max(0, y.min/crowded), max(0, y.max*crowded)}
+	for _, p := range panels {
+		for _, s := range p.Series {
+			for i, half := range s.Half {
+				y.include(max(limits.min, s.Y[i]-half))
+				y.include(min(limits.max, s.Y[i]+half))
 			}
 		}
 	}
@@ -110,15 +121,16 @@ func (s span) breathing(f *Figure) span {
 	switch {
 	case f.X.Names != nil || f.X.Log:
 	case f.Kind == Points:
-		return span{s.min - 0.04*(s.max-s.min), s.max + 0.04*(s.max-s.min)}
+		return span{s.min - 0.06*(s.max-s.min), s.max + 0.06*(s.max-s.min)}
 	case s.min > 0 && s.min < 0.1*s.max:
 		s.min = 0
 	}
 	return s
 }
 
-func (a *Axis) apply(to *plot.Axis, s span) {
-	to.Min, to.Max = s.min, s.max
+func (a *Axis) apply(to *plot.Axis, s span, most round) {
+	to.Min, to.Max = a.place(s.min), a.place(s.max)
+	to.Tick.Marker = most
 	switch {
 	case a.Names != nil:
 		to.Tick.Marker = names(a.Names)
@@ -126,7 +138,6 @@ func (a *Axis) apply(to *plot.Axis, s span) {
 	case a.Ticks != nil:
 		to.Tick.Marker = numbers(a.Ticks)
 	case a.Log:
-		to.Scale = plot.LogScale{}
 		to.Tick.Marker = decades{}
 	}
 }
@@ -147,9 +158,8 @@ func markersOn(n, style int) []int {
 // series draws one Series as its kind demands.
 type series struct {
 	Series
-	kind      Kind
+	f         *Figure
 	order, of int // place among the series of the panel
-	names     int
 }
 
 var _ plot.Plotter = series{}

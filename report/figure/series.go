@@ -1,6 +1,8 @@
 package figure
 
 import (
+	"image/color"
+
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -8,7 +10,7 @@ import (
 
 // Plot implements plot.Plotter.
 func (s series) Plot(c draw.Canvas, p *plot.Plot) {
-	switch s.kind {
+	switch s.f.Kind {
 	case Bars:
 		s.bars(c, p)
 	case Curves:
@@ -27,7 +29,7 @@ func (s series) at(c draw.Canvas, p *plot.Plot, shift vg.Length) []vg.Point {
 	x, y := p.Transforms(&c)
 	points := make([]vg.Point, len(s.X))
 	for i := range s.X {
-		points[i] = vg.Point{X: x(s.X[i]) + shift, Y: y(s.Y[i])}
+		points[i] = vg.Point{X: x(s.f.X.place(s.X[i])) + shift, Y: y(s.f.Y.place(s.Y[i]))}
 	}
 	return points
 }
@@ -36,11 +38,11 @@ func (s series) at(c draw.Canvas, p *plot.Plot, shift vg.Length) []vg.Point {
 // those at one X would hide each other.
 func (s series) points(c draw.Canvas, p *plot.Plot) {
 	shift := vg.Length(0)
-	if s.Half != nil {
+	if s.Half != nil && s.f.X.Names == nil {
 		shift = (vg.Length(s.order) - vg.Length(s.of-1)/2) * 1.6
 	}
 	at := s.at(c, p, shift)
-	if s.names == 0 {
+	if s.f.X.Names == nil {
 		c.StrokeLines(lineOf(s.Style), c.ClipLinesXY(at)...)
 	}
 	for i, point := range at {
@@ -51,26 +53,50 @@ func (s series) points(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
+// interval has a cap at each end that is within the axis; one that runs out of it has none.
 func (s series) interval(c draw.Canvas, p *plot.Plot, i int, x vg.Length) {
 	const capWidth = vg.Length(3)
 	_, y := p.Transforms(&c)
-	low := max(s.Y[i]-s.Half[i], p.Y.Min)
-	from, to := y(low), y(min(s.Y[i]+s.Half[i], p.Y.Max))
 	sty := draw.LineStyle{Color: colourOf(s.Style), Width: 0.8}
-	c.StrokeLine2(sty, x, from, x, to)
-	c.StrokeLine2(sty, x-capWidth/2, from, x+capWidth/2, from)
-	c.StrokeLine2(sty, x-capWidth/2, to, x+capWidth/2, to)
+	var ends []vg.Length
+	for _, end := range [...]float64{s.Y[i] - s.Half[i], s.Y[i] + s.Half[i]} {
+		at := p.Y.Min
+		if s.f.Y.shows(end) {
+			at = s.f.Y.place(end)
+		}
+		inside := min(max(at, p.Y.Min), p.Y.Max)
+		ends = append(ends, y(inside))
+		if inside == at && s.f.Y.shows(end) {
+			c.StrokeLine2(sty, x-capWidth/2, y(at), x+capWidth/2, y(at))
+		}
+	}
+	c.StrokeLine2(sty, x, ends[0], x, ends[1])
 }
 
 // bars draws this series' bar of every group.
 func (s series) bars(c draw.Canvas, p *plot.Plot) {
-	const group = 0.8 // of the distance between names; the rest is white
+	const group = 0.84 // of the distance between names; the rest is white
 	x, y := p.Transforms(&c)
 	width := group / float64(s.of)
 	for i := range s.X {
 		left := s.X[i] - group/2 + float64(s.order)*width
-		l, r := x(left), x(left+width*0.94)
-		bottom, top := y(p.Y.Min), y(s.Y[i])
-		c.FillPolygon(colourOf(s.Style), []vg.Point{{X: l, Y: bottom}, {X: r, Y: bottom}, {X: r, Y: top}, {X: l, Y: top}})
+		bar(c, s.Style, x(left), x(left+width*0.92), y(p.Y.Min), y(s.Y[i]))
 	}
+}
+
+// bar fills a rectangle. When the colours begin again, bars have a pale filling and an edge.
+func bar(c draw.Canvas, style int, left, right, bottom, top vg.Length) {
+	edge := colourOf(style)
+	fill := edge
+	if style/len(palette)%2 == 1 {
+		fill = pale(edge)
+	}
+	corners := []vg.Point{{X: left, Y: bottom}, {X: left, Y: top}, {X: right, Y: top}, {X: right, Y: bottom}}
+	c.FillPolygon(fill, corners)
+	c.StrokeLines(draw.LineStyle{Color: edge, Width: 0.6}, append(corners, corners[0]))
+}
+
+func pale(c color.RGBA) color.RGBA {
+	mix := func(v uint8) uint8 { return uint8((int(v) + 3*0xff) / 4) }
+	return color.RGBA{mix(c.R), mix(c.G), mix(c.B), c.A}
 }

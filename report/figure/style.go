@@ -24,6 +24,9 @@ const (
 	markerSize  = vg.Length(2.2)
 )
 
+// wider is how much wider the letters may be of the font that an SVG's reader has instead.
+const wider = 1.15
+
 // The palette of Okabe and Ito, which the colour-blind can tell apart, without its yellow, which is
 // too faint on white.
 var palette = []color.RGBA{

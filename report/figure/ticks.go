@@ -37,15 +37,16 @@ func (n numbers) Ticks(low, high float64) []plot.Tick {
 	return ticks
 }
 
-// sparse labels a low panel: its lower end, its middle and its upper end, at round values.
-type sparse struct{}
+// round are ticks at round values, so many at most, all with labels.
+type round int
 
 // Ticks implements plot.Ticker.
-func (sparse) Ticks(low, high float64) []plot.Tick {
-	step := math.Pow(10, math.Floor(math.Log10(high-low)))
-	for _, f := range []float64{0.2, 0.25, 0.5, 1, 2, 2.5, 5} {
-		if (high-low)/(step*f) <= 3.2 {
-			step *= f
+func (most round) Ticks(low, high float64) []plot.Tick {
+	decade := math.Pow(10, math.Floor(math.Log10((high-low)/float64(most))))
+	step := decade
+	for _, f := range []float64{1, 2, 2.5, 5, 10, 20} {
+		step = decade * f
+		if math.Floor(high/step)-math.Ceil(low/step) < float64(most) {
 			break
 		}
 	}
@@ -70,22 +71,21 @@ func (u unlabelled) Ticks(low, high float64) []plot.Tick {
 	return ticks
 }
 
-// decades are the ticks of a logarithmic axis. Within less than two decades 2 and 5 have labels too.
+// decades are the ticks of a logarithmic axis, which runs over the exponents of 10. Within less than
+// two decades 2 and 5 have labels too.
 type decades struct{}
 
 // Ticks implements plot.Ticker.
 func (decades) Ticks(low, high float64) []plot.Tick {
-	wide := high/low >= 100
 	var ticks []plot.Tick
-	for e := math.Floor(math.Log10(low)); e <= math.Ceil(math.Log10(high)); e++ {
+	for e := math.Floor(low); e <= math.Ceil(high); e++ {
 		for m := 1.0; m < 10; m++ {
-			v := m * math.Pow(10, e)
-			if v < low*(1-1e-9) || v > high*(1+1e-9) {
+			t := plot.Tick{Value: e + math.Log10(m)}
+			if t.Value < low-1e-9 || t.Value > high+1e-9 {
 				continue
 			}
-			t := plot.Tick{Value: v}
-			if m == 1 || !wide && (m == 2 || m == 5) {
-				t.Label = strconv.FormatFloat(v, 'g', 4, 64)
+			if m == 1 || high-low < 2 && (m == 2 || m == 5) {
+				t.Label = strconv.FormatFloat(m*math.Pow(10, e), 'g', 4, 64)
 			}
 			ticks = append(ticks, t)
 		}
