@@ -24,6 +24,7 @@ dodoor compare -conf paper -policies dodoor,dodoor+ -baseline dodoor -qps 100 -s
 // that drift of the machine hits all policies alike.
 func runCompare(args []string, stdout, stderr io.Writer) int {
 	o := newOptions("compare", "replays the same trace under several policies, and prints the differences with their intervals", compareExample, "local", stderr)
+	o.sets = append(o.sets, "rpc.coalesce=false") // one task per message, so that messages count; -set rpc.coalesce=true undoes it
 	o.traceFlags()
 	policies := o.String("policies", "dodoor", "comma-separated `names`")
 	rates := o.String("qps", "60", "comma-separated mean `arrivals` per second, in trace time")
@@ -74,8 +75,17 @@ func runCompare(args []string, stdout, stderr io.Writer) int {
 			runs = append(runs, summary)
 		}
 	}
+	if len(runs) == 0 {
+		return o.fail(exitFailed, errors.Join(failures...))
+	}
 	if err := printComparison(stdout, runs, *baseline, c.Generator.Out, print.json); err != nil {
 		return o.fail(exitFailed, err)
+	}
+	fmt.Fprintln(stderr, "drawing the report")
+	if _, err := report.Build(c.Generator.Out); err != nil {
+		failures = append(failures, fmt.Errorf("report: %w", err))
+	} else {
+		fmt.Fprintf(stderr, "report       %s\n", filepath.Join(c.Generator.Out, "report.html"))
 	}
 	if err := errors.Join(failures...); err != nil {
 		return o.fail(exitFailed, err)

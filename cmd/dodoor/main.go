@@ -27,6 +27,7 @@ var commands = []command{
 	{"local", "run a whole cluster on this machine, replay a trace, print the summary", runLocal},
 	{"replay", "replay a trace against running schedulers", runReplay},
 	{"compare", "compare policies on the same trace, with intervals", runCompare},
+	{"report", "draw and tabulate runs from their rows", runReport},
 	{"trace", "make a synthetic trace, or describe one", runTrace},
 	{"datastore", "run the data service", runDatastore},
 	{"scheduler", "run one scheduler replica", runScheduler},
