@@ -1,8 +1,9 @@
 package generator
 
 import (
-	"fmt"
+	"iter"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"time"
 
@@ -62,28 +63,39 @@ var (
 
 // Azure makes n synthetic VM requests with the marginals of the Azure packing trace.
 func Azure(n int, seed uint64) ([]Request, error) {
-	if n < 1 {
-		return nil, fmt.Errorf("number of requests is %d: it must be at least 1", n)
+	requests, err := AzureSeq(n, seed)
+	if err != nil {
+		return nil, err
 	}
-	rng := rand.New(rand.NewPCG(seed, azureStream))
-	requests := make([]Request, n)
-	clock := unitClock{rng: rng}
-	for i := range requests {
-		s := &azureShapes[pick(rng, len(azureShapes), func(i int) float64 { return float64(azureShapes[i].count) })]
-		requests[i] = Request{
-			ID:   strconv.Itoa(i),
-			Type: azureType,
-			Mode: azureMode,
-			Demand: cluster.Resources{
-				cluster.Cores:  s.millicores,
-				cluster.Memory: s.memoryMB,
-				cluster.Disk:   s.diskMB,
-			},
-			Duration: drawLife(rng, s.life).Milliseconds(),
-			Start:    clock.next(),
+	return slices.AppendSeq(make([]Request, 0, n), requests), nil
+}
+
+// AzureSeq makes the requests of Azure one by one, the same whenever it is ranged over.
+func AzureSeq(n int, seed uint64) (iter.Seq[Request], error) {
+	if err := checkCount(n); err != nil {
+		return nil, err
+	}
+	return func(yield func(Request) bool) {
+		rng := rand.New(rand.NewPCG(seed, azureStream))
+		clock := unitClock{rng: rng}
+		for i := range n {
+			s := &azureShapes[pick(rng, len(azureShapes), func(i int) float64 { return float64(azureShapes[i].count) })]
+			if !yield(Request{
+				ID:   strconv.Itoa(i),
+				Type: azureType,
+				Mode: azureMode,
+				Demand: cluster.Resources{
+					cluster.Cores:  s.millicores,
+					cluster.Memory: s.memoryMB,
+					cluster.Disk:   s.diskMB,
+				},
+				Duration: drawLife(rng, s.life).Milliseconds(),
+				Start:    clock.next(),
+			}) {
+				return
+			}
 		}
-	}
-	return requests, nil
+	}, nil
 }
 
 // drawLife inverts the distribution function, straight between two quantiles.

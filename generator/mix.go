@@ -2,8 +2,10 @@ package generator
 
 import (
 	"fmt"
+	"iter"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -68,29 +70,50 @@ func ParseMix(s string) (Mix, error) {
 // FunctionBench makes n requests, uniform over the eight types, with modes as mix says. types is the
 // profile: it must hold every type and mode asked for, with figures for class.
 func FunctionBench(types []cluster.TaskType, class string, mix Mix, n int, seed uint64) ([]Request, error) {
-	if n < 1 {
-		return nil, fmt.Errorf("number of requests is %d: it must be at least 1", n)
+	requests, err := FunctionBenchSeq(types, class, mix, n, seed)
+	if err != nil {
+		return nil, err
+	}
+	return slices.AppendSeq(make([]Request, 0, n), requests), nil
+}
+
+// FunctionBenchSeq makes the requests of FunctionBench one by one, the same whenever it is ranged over.
+func FunctionBenchSeq(types []cluster.TaskType, class string, mix Mix, n int, seed uint64) (iter.Seq[Request], error) {
+	if err := checkCount(n); err != nil {
+		return nil, err
 	}
 	shapes, err := shapesOf(types, class, mix)
 	if err != nil {
 		return nil, err
 	}
-	rng := rand.New(rand.NewPCG(seed, mixStream))
-	requests := make([]Request, n)
-	clock := unitClock{rng: rng}
-	for i := range requests {
-		typ, mode := rng.IntN(len(FunctionBenchTypes)), mix.draw(rng)
-		shape := shapes[typ][mode]
-		requests[i] = Request{
-			ID:       strconv.Itoa(i),
-			Type:     FunctionBenchTypes[typ],
-			Mode:     mix[mode].Mode,
-			Demand:   shape.Demand,
-			Duration: shape.Duration,
-			Start:    clock.next(),
+	return func(yield func(Request) bool) {
+		rng := rand.New(rand.NewPCG(seed, mixStream))
+		clock := unitClock{rng: rng}
+		for i := range n {
+			typ, mode := rng.IntN(len(FunctionBenchTypes)), mix.draw(rng)
+			shape := shapes[typ][mode]
+			if !yield(Request{
+				ID:       strconv.Itoa(i),
+				Type:     FunctionBenchTypes[typ],
+				Mode:     mix[mode].Mode,
+				Demand:   shape.Demand,
+				Duration: shape.Duration,
+				Start:    clock.next(),
+			}) {
+				return
+			}
 		}
+	}, nil
+}
+
+// maxRequests bounds a synthetic trace, as generator.n of the configuration is bounded.
+const maxRequests = 100_000_000
+
+func checkCount(n int) error {
+	if n < 1 || n > maxRequests {
+		return fmt.Errorf("number of requests is %d: it must be at least 1 and at most %d", n, maxRequests)
 	}
-	return requests, nil
+	return nil
 }
 
 // shapesOf looks the figures of every type and mode up once: shapes[type][mode].

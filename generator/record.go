@@ -15,7 +15,14 @@ import (
 // Each interval is exact on the one clock that measured it: sent - scheduled on the generator's,
 // enqueued - received and completed - received on the scheduler's, started - enqueued and finished -
 // started on the worker's. A time is the sum of the intervals before it, so the rows of one task
-// agree without synchronised clocks, and completed may lie a message's flight off finished.
+// agree without synchronised clocks: received <= enqueued <= started <= finished <= completed.
+//
+// A worker enqueues a task before its acknowledgement reaches the scheduler. Where the acknowledgement
+// came so late that the worker's intervals would end after the completion, the task was enqueued when
+// they fit: enqueued = min(received + scheduling, completed - wait - run).
+//
+// A task that the generator submitted again, because the scheduler that had it died or restarted,
+// counts from its first submission: received is sent, and each submission is an attempt.
 type Row struct {
 	TaskID, Type, Mode       string
 	Scheduler, Worker, Class string
@@ -25,15 +32,15 @@ type Row struct {
 
 	Scheduled time.Duration // due by the arrival process
 	Sent      time.Duration // handed to the connection; Never: not submitted
-	Received  time.Duration // by the scheduler
-	Enqueued  time.Duration // acknowledged by the worker
+	Received  time.Duration // by the scheduler; sent, if it was submitted again
+	Enqueued  time.Duration // by the worker, as the scheduler knows it
 	Started   time.Duration
 	Finished  time.Duration
 	Completed time.Duration // completion known at the scheduler
 
-	Attempts      int
+	Attempts      int // placements; at least one for every submission
 	Outcome       cluster.Outcome
-	ExitCode      int
+	ExitCode      int   // of the program; -1 where none ran to its end
 	Warmup        bool  // excluded from every figure but the counts
 	ViewDecisions int64 // cluster-wide decisions that the deciding view included
 	CPU           time.Duration
@@ -74,6 +81,9 @@ func NewRowWriter(w io.Writer) (*Writer[Row], error) { return newWriter(w, rowCo
 // NewRowReader reads a tasks.csv.
 func NewRowReader(r io.Reader) *Reader[Row] { return newReader(r, rowColumns) }
 
+// neverRan is the exit code of a task without an execution.
+const neverRan = -1
+
 // NewRow returns the row of task i before anything happened to it.
 func (w *Workload) NewRow(i int) Row {
 	q := &w.requests[i]
@@ -92,26 +102,35 @@ func (w *Workload) NewRow(i int) Row {
 		Started:   Never,
 		Finished:  Never,
 		Completed: Never,
+
+		ExitCode: neverRan,
 	}
 }
 
 // Fill completes the row of a task that reached a terminal state. start is when the run began, on
-// the clock of rec.Received. What the task did not reach stays Never: a task without a worker was
-// never enqueued, and what was lost has no times that anybody knows.
-func (r *Row) Fill(rec *cluster.TaskRecord, start time.Duration) {
+// the clock of rec.Received; submissions is how many schedulers may have taken the task, counting one
+// that restarted twice. What the task did not reach stays Never: a task without a worker was never
+// enqueued, and what was lost has no times that anybody knows.
+func (r *Row) Fill(rec *cluster.TaskRecord, start time.Duration, submissions int) {
 	r.Scheduler, r.Worker, r.Class = rec.Scheduler, rec.Worker, rec.Class
-	r.Attempts, r.Outcome, r.ExitCode, r.Reason = rec.Attempts, rec.Outcome, rec.ExitCode, rec.Reason
+	r.Outcome, r.Reason, r.Attempts = rec.Outcome, rec.Reason, max(rec.Attempts+submissions-1, submissions)
 	r.CPU, r.PeakMemory, r.ViewDecisions = rec.CPU, rec.PeakMemory, rec.ViewDecisions
-	r.Received = rec.Received - start
+	received := rec.Received - start
+	r.Received = received
+	if submissions > 1 {
+		received = max(received, r.Sent) // two clocks may disagree by more than the message's flight
+		r.Received = r.Sent
+	}
 	if rec.Worker == "" || rec.Outcome == cluster.Lost {
 		return
 	}
 	r.Cores, r.Memory, r.Estimate = rec.Demand[cluster.Cores], rec.Demand[cluster.Memory], rec.Estimate
-	r.Enqueued = r.Received + rec.Scheduling
-	r.Completed = r.Received + rec.Makespan
+	r.Completed = received + rec.Makespan
+	r.Enqueued = max(r.Received, min(received+rec.Scheduling, r.Completed-rec.Wait-rec.Run))
 	if rec.Run > 0 || rec.Outcome == cluster.Finished {
 		r.Started = r.Enqueued + rec.Wait
 		r.Finished = r.Started + rec.Run
+		r.ExitCode = rec.ExitCode
 	}
 }
 

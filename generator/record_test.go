@@ -161,48 +161,6 @@ func FuzzReadRows(f *testing.F) {
 	})
 }
 
-// Each interval is the measurement of one clock.
-func TestFill(t *testing.T) {
-	epoch := 1700000000 * time.Second
-	rec := cluster.TaskRecord{
-		Scheduler: "s1", Worker: "w1", Class: "m510", Demand: cluster.Resources{4000, 39}, Estimate: 699,
-		Received: epoch + 10*time.Millisecond, Scheduling: 2 * time.Millisecond, Wait: 30 * time.Millisecond,
-		Run: 400 * time.Millisecond, Makespan: 445 * time.Millisecond, Attempts: 2, Outcome: cluster.Finished,
-		CPU: time.Second, PeakMemory: 41, ViewDecisions: 200,
-	}
-	w, err := NewWorkload([]Request{{ID: "a", Type: "matmul", Demand: cluster.Resources{8000, 41}, Duration: 456}},
-		Options{Pacing: Pacing{QPS: 1, TimeScale: 1}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	filled := func(change func(*cluster.TaskRecord)) Row {
-		r, row := rec, w.NewRow(0)
-		change(&r)
-		row.Fill(&r, epoch)
-		return row
-	}
-	row := filled(func(*cluster.TaskRecord) {})
-	if row.Received != 10*time.Millisecond || row.Enqueued-row.Received != rec.Scheduling || row.Started-row.Enqueued != rec.Wait ||
-		row.Finished-row.Started != rec.Run || row.Completed-row.Received != rec.Makespan {
-		t.Errorf("times of %+v", row)
-	}
-	if row.Cores != 4000 || row.Memory != 39 || row.Estimate != 699 || row.Attempts != 2 || row.Class != "m510" {
-		t.Errorf("a placed task has its figures on that class: %+v", row)
-	}
-	row = filled(func(r *cluster.TaskRecord) { r.Worker, r.Outcome, r.Reason = "", cluster.Failed, "refused everywhere" })
-	if row.Enqueued != Never || row.Completed != Never || row.Cores != 8000 || row.Reason != "refused everywhere" {
-		t.Errorf("a task without a worker keeps its own figures and has no times: %+v", row)
-	}
-	row = filled(func(r *cluster.TaskRecord) { r.Outcome = cluster.Lost })
-	if row.Enqueued != Never || row.Finished != Never || row.Worker != "w1" {
-		t.Errorf("nobody knows the times of a lost task: %+v", row)
-	}
-	row = filled(func(r *cluster.TaskRecord) { r.Outcome, r.Run = cluster.Cancelled, 0 })
-	if row.Started != Never || row.Finished != Never || row.Enqueued == Never || row.Completed == Never {
-		t.Errorf("a task cancelled in the queue never started: %+v", row)
-	}
-}
-
 func TestNodeSamplesRoundTrip(t *testing.T) {
 	want := NodeSample{Time: 1500 * time.Millisecond, Worker: "w1", Class: "m510", Cores: 2500, Memory: 64, Queued: 3, Running: 2}
 	var b bytes.Buffer

@@ -4,29 +4,31 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"iter"
 	"slices"
 	"strings"
 
 	"dodoor/internal/cluster"
 )
 
-// WriteTrace writes requests in the format that TraceReader reads, with a header; the extra
+// WriteTrace writes requests, one by one, in the format that TraceReader reads, with a header; the extra
 // resources of dims get a column each. Reading it back gives the same requests. It fails on a
 // request whose texts no line can hold.
-func WriteTrace(w io.Writer, dims cluster.Dimensions, requests []Request) error {
+func WriteTrace(w io.Writer, dims cluster.Dimensions, requests iter.Seq[Request]) error {
 	b := bufio.NewWriter(w)
 	line := []byte(strings.Join(slices.Concat(traceColumns, dims.Extras()), ",") + "\n")
-	for i := range requests {
+	i := 0
+	for q := range requests {
+		i++
 		if _, err := b.Write(line); err != nil {
 			return err
 		}
-		q := &requests[i]
 		for _, s := range [...]string{q.ID, q.Type, q.Mode} {
 			if !printable(s) {
-				return fmt.Errorf("request %d: %q is not UTF-8 text without control characters", i+1, shorten(s))
+				return fmt.Errorf("request %d: %q is not UTF-8 text without control characters", i, shorten(s))
 			}
 		}
-		line = appendRequest(line[:0], q, dims.Len())
+		line = appendRequest(line[:0], &q, dims.Len())
 	}
 	if _, err := b.Write(line); err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 	"reflect"
+	"slices"
 	"testing"
 	"time"
 
@@ -42,7 +43,7 @@ func TestTraceRoundTrip(t *testing.T) {
 		dims := rapid.SampledFrom([]cluster.Dimensions{cluster.Standard(), gpus}).Draw(t, "dims")
 		want := requests(dims).Draw(t, "requests")
 		var b bytes.Buffer
-		if err := WriteTrace(&b, dims, want); err != nil {
+		if err := WriteTrace(&b, dims, slices.Values(want)); err != nil {
 			t.Fatal(err)
 		}
 		got, err := ReadTrace(&b, dims, 0)
@@ -53,7 +54,7 @@ func TestTraceRoundTrip(t *testing.T) {
 }
 
 func TestWriteTraceRefusesWhatNoLineHolds(t *testing.T) {
-	err := WriteTrace(io.Discard, cluster.Standard(), []Request{{ID: "a\nb", Type: "t"}})
+	err := WriteTrace(io.Discard, cluster.Standard(), slices.Values([]Request{{ID: "a\nb", Type: "t"}}))
 	wantError(t, err, "request 1")
 }
 
@@ -67,7 +68,7 @@ func FuzzReadTrace(f *testing.F) {
 			return
 		}
 		var b bytes.Buffer
-		if err := WriteTrace(&b, cluster.Standard(), got); err != nil {
+		if err := WriteTrace(&b, cluster.Standard(), slices.Values(got)); err != nil {
 			t.Fatalf("what was read cannot be written: %v", err)
 		}
 		again, err := ReadTrace(&b, cluster.Standard(), 0)

@@ -49,8 +49,17 @@ func runConf(args []string, stdout, stderr io.Writer) int {
 	for _, warning := range c.Warnings() {
 		fmt.Fprintln(stdout, "warning:", warning)
 	}
-	fmt.Fprintf(stdout, "%s is valid: %d workers in %d classes, %d task types, policy %s\n", o.conf, workers(c), len(c.Classes), len(c.Types), c.Scheduler.Policy)
+	fmt.Fprintf(stdout, "%s is valid: %s in %s, %s, policy %s\n", o.conf, count(workers(c), "worker", "workers"), count(len(c.Classes), "class", "classes"),
+		count(len(c.Types), "task type", "task types"), c.Scheduler.Policy)
 	return exitDone
+}
+
+// count is a number of things in words.
+func count[N int | int64](n N, one, several string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, several)
 }
 
 func workers(c *conf.Config) int {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math"
 	"strconv"
 	"strings"
 
@@ -32,8 +33,9 @@ func newOptions(name, does, example, defaultConf string, stderr io.Writer) *opti
 	}
 	o.StringVar(&o.conf, "conf", defaultConf, "configuration `file`, or the name of a shipped profile: "+strings.Join(conf.Profiles(), ", "))
 	o.Func("set", "override any configuration `key=value`, as in -set scheduler.b_delta=4 (repeatable)", func(s string) error {
+		_, value, _ := strings.Cut(s, "=")
 		o.sets = append(o.sets, s)
-		return nil
+		return checkNumber(strings.TrimSpace(value))
 	})
 	o.override("log-level", "log.level", "log `level`: debug, info, warn or error")
 	return o
@@ -43,7 +45,7 @@ func newOptions(name, does, example, defaultConf string, stderr io.Writer) *opti
 func (o *options) override(name, key, help string) {
 	o.Func(name, help+" ("+key+")", func(value string) error {
 		o.sets = append(o.sets, key+"="+quoted(value))
-		return nil
+		return checkNumber(value)
 	})
 }
 
@@ -59,6 +61,16 @@ func (o *options) listOverride(name, key, help string) {
 	})
 }
 
+// checkNumber refuses a number that no key can hold: it would be taken for a word.
+func checkNumber(value string) error {
+	_, whole := strconv.ParseInt(value, 10, 64)
+	_, real := strconv.ParseFloat(value, 64)
+	if errors.Is(whole, strconv.ErrRange) || errors.Is(real, strconv.ErrRange) {
+		return fmt.Errorf("number out of range: whole numbers go from %d to %d, others to %.2g", math.MinInt64, math.MaxInt64, math.MaxFloat64)
+	}
+	return nil
+}
+
 // quoted keeps a value that is not a number in one piece, whatever it contains.
 func quoted(value string) string {
 	if _, err := strconv.ParseFloat(value, 64); err == nil {
@@ -67,13 +79,21 @@ func quoted(value string) string {
 	return strconv.Quote(value)
 }
 
-// parse reads the command line. Its int is the exit code to stop with, or -1 to go on.
-func (o *options) parse(args []string) int {
+// parseFlags reads the flags of a command line. Its int is the exit code to stop with, or -1 to go on.
+func (o *options) parseFlags(args []string) int {
 	switch err := o.Parse(args); {
 	case errors.Is(err, flag.ErrHelp):
 		return exitDone
 	case err != nil:
 		return exitUsage
+	}
+	return -1
+}
+
+// parse reads a command line of flags alone.
+func (o *options) parse(args []string) int {
+	if code := o.parseFlags(args); code >= 0 {
+		return code
 	}
 	if o.NArg() > 0 {
 		fmt.Fprintf(o.stderr, "%s: unexpected argument %q\n", o.Name(), o.Arg(0))
@@ -82,15 +102,23 @@ func (o *options) parse(args []string) int {
 	return -1
 }
 
-// load parses the command line and reads the configuration that it describes.
+// load parses the command line, reads the configuration that it describes, and warns of what is rarely
+// meant: it is for commands that run services or replay a trace.
 func (o *options) load(args []string) (*conf.Config, *slog.Logger, int) {
 	if code := o.parse(args); code >= 0 {
 		return nil, nil, code
 	}
-	return o.configure()
+	c, log, code := o.configure()
+	if code >= 0 {
+		return nil, nil, code
+	}
+	for _, warning := range c.Warnings() {
+		log.Warn(warning)
+	}
+	return c, log, -1
 }
 
-// configure reads the configuration, for commands that take arguments after their flags.
+// configure reads the configuration, for commands that take little of it.
 func (o *options) configure() (*conf.Config, *slog.Logger, int) {
 	c, err := conf.Load(o.conf, o.sets)
 	if err != nil {
@@ -99,9 +127,6 @@ func (o *options) configure() (*conf.Config, *slog.Logger, int) {
 	log, err := telemetry.Logger(c.Log.Level, c.Log.Format, o.stderr)
 	if err != nil {
 		return nil, nil, o.fail(exitUsage, err)
-	}
-	for _, warning := range c.Warnings() {
-		log.Warn(warning)
 	}
 	return c, log, -1
 }

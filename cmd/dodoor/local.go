@@ -5,13 +5,11 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"os"
 	"time"
 
 	"dodoor/conf"
 	"dodoor/generator/drive"
 	"dodoor/internal/cluster"
-	"dodoor/report"
 )
 
 const localExample = `dodoor local -n 2000 -qps 60 -time-scale 10
@@ -46,16 +44,22 @@ func runLocal(args []string, stdout, stderr io.Writer) int {
 // error.
 func (r *replay) runLocally(ctx context.Context) (int, error) {
 	begin := time.Now()
+	if err := r.prepare(); err != nil {
+		return exitUsage, err
+	}
+	defer r.tidy()
 	l, err := startCluster(r.c, quieter(r.log, r.c))
 	if err != nil {
 		return exitUsage, err
 	}
-	defer l.stop()
+	defer l.stopOr(hurried(ctx))
 	pages, err := startPages(r.c, r.log, l.allReady, l.registries...)
 	if err != nil {
 		return exitUsage, err
 	}
 	defer pages.stop()
+	ctx, cancelRun := l.while(ctx)
+	defer cancelRun()
 	waiting, cancel := context.WithTimeoutCause(ctx, startTimeout, fmt.Errorf("the cluster did not come up within %v", startTimeout))
 	defer cancel()
 	if err := l.ready(waiting); err != nil {
@@ -68,7 +72,11 @@ func (r *replay) runLocally(ctx context.Context) (int, error) {
 		return exitFailed, err
 	}
 	r.config.Schedulers, r.config.Data, r.settle = l.targets, l.dataClient, l.settle
-	return r.run(ctx, nodesOf(status))
+	code, err := r.run(ctx, nodesOf(status))
+	if fault := l.fault(); fault != nil {
+		return exitFailed, fmt.Errorf("the run was ended, as a service failed: %w", fault)
+	}
+	return code, err
 }
 
 // startTimeout bounds how long a local cluster may take to come up.
@@ -107,90 +115,4 @@ func nodesOf(status cluster.ClusterStatus) []cluster.Node {
 		nodes[i] = status.Nodes[i].Node
 	}
 	return nodes
-}
-
-// replay is one run: what local, replay and compare have in common.
-type replay struct {
-	c       *conf.Config
-	log     *slog.Logger
-	on      string // local or cluster
-	dir     string // of the run
-	quiet   bool
-	config  drive.Config
-	settle  func(context.Context) error // checks the idle cluster's accounts; nil: not ours to check
-	summary *report.Summary             // once the run has ended
-}
-
-// run replays the workload on the cluster, writes rows and summary, and checks the accounts. Its exit code
-// is for the error.
-func (r *replay) run(ctx context.Context, nodes []cluster.Node) (int, error) {
-	info, err := runInfo(r.c, r.on, nodes)
-	if err != nil {
-		return exitFailed, err
-	}
-	g := &r.c.Generator
-	r.config.Info, r.config.Dir, r.config.Warmup = info, r.dir, g.Warmup
-	r.config.Connections, r.config.Coalesce, r.config.MaxBatch = g.Connections, r.c.RPC.Coalesce, r.c.RPC.MaxBatch
-	r.config.Timeout, r.config.Log = time.Duration(g.Timeout), r.log
-	r.config.DrainTimeout = time.Duration(r.c.Scheduler.DrainTimeout)
-	if !r.quiet {
-		r.config.Progress = os.Stderr
-	}
-	driver, err := drive.New(r.config)
-	if err != nil {
-		return exitUsage, err
-	}
-	result, err := driver.Run(ctx)
-	if err != nil {
-		return exitFailed, err
-	}
-	if r.summary, err = report.Summarise(r.dir); err != nil {
-		return exitFailed, err
-	}
-	if err := report.WriteSummary(r.dir, r.summary); err != nil {
-		return exitFailed, err
-	}
-	if !result.Clean() {
-		return exitFailed, incomplete(result)
-	}
-	if r.settle == nil {
-		return exitDone, nil
-	}
-	return r.checkAccounts(ctx)
-}
-
-// finish prints the summary, if there is one, and the error.
-func (r *replay) finish(o *options, print *outputFlags, stdout io.Writer, code int, err error) int {
-	if r.summary != nil {
-		if err := print.summary(stdout, r.summary, r.dir); err != nil {
-			return o.fail(exitFailed, err)
-		}
-	}
-	if err != nil {
-		return o.fail(code, err)
-	}
-	return code
-}
-
-// incomplete says what is missing from a run.
-func incomplete(r drive.Result) error {
-	err := fmt.Errorf("%d of %d tasks did not finish: %d failed, %d timed out, %d cancelled, %d lost",
-		r.Tasks-r.Finished, r.Tasks, r.Failed, r.TimedOut, r.Cancelled, r.Lost)
-	if r.Stopped {
-		err = fmt.Errorf("stopped by a signal: %d tasks were not submitted, %d were abandoned; %w", r.NotSubmitted, r.Abandoned, err)
-	}
-	return err
-}
-
-// settleTimeout bounds how long an idle cluster's accounts may take to return to zero.
-const settleTimeout = 10 * time.Second
-
-func (r *replay) checkAccounts(ctx context.Context) (int, error) {
-	ctx, cancel := context.WithTimeout(ctx, settleTimeout)
-	defer cancel()
-	if err := r.settle(ctx); err != nil {
-		return exitFailed, err
-	}
-	r.log.Info("the idle cluster's accounts are exactly zero, at the data service and in every scheduler's view")
-	return exitDone, nil
 }

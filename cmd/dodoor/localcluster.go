@@ -26,8 +26,10 @@ type localCluster struct {
 	dataClient *rpc.DataClient
 	targets    []drive.Target
 
-	stops  [3][]func() error // by phase: schedulers drain first, then workers leave, then the data service
-	errors chan error
+	stops  [3][]func() // by phase: schedulers drain first, then workers leave, then the data service
+	log    *slog.Logger
+	faults context.Context // ends when a service fails; the cause is its error
+	failed context.CancelCauseFunc
 }
 
 // startCluster starts the data service, the schedulers and the workers on free ports.
@@ -36,7 +38,8 @@ func startCluster(c *conf.Config, log *slog.Logger) (*localCluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &localCluster{dims: dims, errors: make(chan error, 1)}
+	l := &localCluster{dims: dims, log: log}
+	l.faults, l.failed = context.WithCancelCause(context.Background())
 	if err := l.start(c, log); err != nil {
 		l.stop()
 		return nil, err
@@ -102,22 +105,29 @@ func (l *localCluster) registry(service, name string) *telemetry.Registry {
 // run starts a service, which ends in the given phase of stop.
 func (l *localCluster) run(s service, phase int) {
 	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
+	ended := make(chan struct{})
 	go func() {
-		err := s.Run(ctx)
-		if err != nil {
-			select {
-			case l.errors <- err:
-			default:
-			}
+		defer close(ended)
+		if err := s.Run(ctx); err != nil {
+			l.log.Error("a service failed", "address", s.Addr(), "error", err)
+			l.failed(err)
 		}
-		ended <- err
 	}()
-	l.stops[phase] = append(l.stops[phase], func() error {
+	l.stops[phase] = append(l.stops[phase], func() {
 		cancel()
-		return <-ended
+		<-ended
 	})
 }
+
+// while returns a context that ends with ctx, or when a service fails.
+func (l *localCluster) while(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	unwatch := context.AfterFunc(l.faults, func() { cancel(l.fault()) })
+	return ctx, func() { unwatch(); cancel(nil) }
+}
+
+// fault is the error of the first service that failed, if one did.
+func (l *localCluster) fault() error { return context.Cause(l.faults) }
 
 // connect makes the generator's connections.
 func (l *localCluster) connect(c *conf.Config) {
@@ -150,63 +160,14 @@ func (l *localCluster) ready(ctx context.Context) error {
 			}
 			select {
 			case <-poll.C:
-			case err := <-l.errors:
-				return err
+			case <-l.faults.Done():
+				return l.fault()
 			case <-ctx.Done():
 				return fmt.Errorf("%s knows %d of %d workers: %w", target.Name, counts["candidates"], len(l.workers), context.Cause(ctx))
 			}
 		}
 	}
 	return nil
-}
-
-// settle flushes every scheduler and pushes to every one of them, and fails when an idle cluster's
-// aggregate or a scheduler's view is not exactly zero.
-func (l *localCluster) settle(ctx context.Context) error {
-	for _, target := range l.targets {
-		if err := target.Service.Settle(ctx); err != nil {
-			return fmt.Errorf("settle %s: %w", target.Name, err)
-		}
-	}
-	if err := l.idle(ctx, "data service", l.dataClient.Status); err != nil {
-		return err
-	}
-	if err := l.dataClient.Settle(ctx); err != nil {
-		return fmt.Errorf("settle the data service: %w", err)
-	}
-	for _, target := range l.targets {
-		if err := l.idle(ctx, target.Name, target.Service.View); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// idle waits until a service's account of every node is exactly zero: the workers' last reports may
-// still be under way.
-func (l *localCluster) idle(ctx context.Context, who string, look func(context.Context) (cluster.ClusterStatus, error)) error {
-	poll := time.NewTicker(10 * time.Millisecond)
-	defer poll.Stop()
-	for {
-		status, err := look(ctx)
-		if err != nil {
-			return fmt.Errorf("%s: %w", who, err)
-		}
-		busy := ""
-		for i := range status.Nodes {
-			if !status.Nodes[i].Load.IsZero() {
-				busy = fmt.Sprintf("%s accounts %+v on idle worker %s", who, status.Nodes[i].Load, status.Nodes[i].Node.Name)
-			}
-		}
-		if busy == "" {
-			return nil
-		}
-		select {
-		case <-poll.C:
-		case <-ctx.Done():
-			return fmt.Errorf("%s: %w", busy, ctx.Err())
-		}
-	}
 }
 
 // allReady is the readiness of the whole process.
@@ -219,7 +180,20 @@ func (l *localCluster) allReady() error {
 	return nil
 }
 
-// stop hangs up and ends every service.
+// stopOr is stop, and does not wait for services that drain when there is no time for that.
+func (l *localCluster) stopOr(hurry context.Context) {
+	stopped := make(chan struct{})
+	go func() {
+		l.stop()
+		close(stopped)
+	}()
+	select {
+	case <-stopped:
+	case <-hurry.Done():
+	}
+}
+
+// stop hangs up and ends every service. What fails at that has been logged.
 func (l *localCluster) stop() {
 	for _, c := range l.clients {
 		c.Close()
@@ -227,8 +201,9 @@ func (l *localCluster) stop() {
 	for _, phase := range l.stops {
 		var group sync.WaitGroup
 		for _, stop := range phase {
-			group.Go(func() { _ = stop() }) // an error has been reported through l.errors
+			group.Go(stop)
 		}
 		group.Wait()
 	}
+	l.failed(nil)
 }

@@ -50,7 +50,7 @@ func (o *options) connect() (*visit, int) {
 	if err != nil {
 		return nil, o.fail(exitUsage, err)
 	}
-	ctx, stop := signalled(log)
+	ctx, stop := interruptible(log)
 	v := &visit{c: c, dims: dims, cfg: rpcConfig(c, 0), ctx: ctx, stop: stop}
 	v.data = rpc.NewDataClient(c.Datastore.DialAddress(), dims, v.cfg)
 	limited, cancel := context.WithTimeout(ctx, callTimeout)
@@ -62,13 +62,17 @@ func (o *options) connect() (*visit, int) {
 	return v, -1
 }
 
-// parseArguments reads flags and then exactly the named arguments.
-func (o *options) parseArguments(args []string, names ...string) int {
-	if err := o.Parse(args); err != nil {
-		return o.parse(args)
+// parseArgument reads flags and then one argument, the name of a task or a worker.
+func (o *options) parseArgument(args []string, what string) int {
+	if code := o.parseFlags(args); code >= 0 {
+		return code
 	}
-	if o.NArg() != len(names) {
-		return o.fail(exitUsage, fmt.Errorf("%d arguments: it takes %s (flags come first)", o.NArg(), strings.Join(names, " ")))
+	usage := fmt.Sprintf("usage: %s [flags] %s", o.Name(), strings.ToUpper(what))
+	switch {
+	case o.NArg() == 0 || o.Arg(0) == "":
+		return o.fail(exitUsage, fmt.Errorf("which %s? %s", what, usage))
+	case o.NArg() > 1:
+		return o.fail(exitUsage, fmt.Errorf("unexpected argument %q: one %s, and flags before it; %s", o.Arg(1), what, usage))
 	}
 	return -1
 }
@@ -105,7 +109,8 @@ func runNodes(args []string, stdout, stderr io.Writer) int {
 			running, queued, time.Duration(n.Load.Duration) * time.Millisecond, state, n.Heard.Round(time.Millisecond).String() + " ago"})
 	}
 	fmt.Fprintln(stdout, t.Render())
-	fmt.Fprintf(stdout, "%d workers, %d schedulers, %d scheduling decisions\n", len(v.status.Nodes), len(v.status.Schedulers), v.status.Decisions)
+	fmt.Fprintf(stdout, "%s, %s, %s\n", count(len(v.status.Nodes), "worker", "workers"), count(len(v.status.Schedulers), "scheduler", "schedulers"),
+		count(v.status.Decisions, "scheduling decision", "scheduling decisions"))
 	return exitDone
 }
 
@@ -113,7 +118,7 @@ func runDrain(args []string, _, stderr io.Writer) int {
 	o := newOptions("drain", "makes a worker refuse new tasks (what it holds goes on), or with -off take them again", "dodoor drain m510-3\ndodoor drain -off m510-3", "local", stderr)
 	o.visitFlags()
 	off := o.Bool("off", false, "take tasks again")
-	if code := o.parseArguments(args, "WORKER"); code >= 0 {
+	if code := o.parseArgument(args, "worker"); code >= 0 {
 		return code
 	}
 	v, code := o.connect()
@@ -137,7 +142,7 @@ func runDrain(args []string, _, stderr io.Writer) int {
 func runCancel(args []string, stdout, stderr io.Writer) int {
 	o := newOptions("cancel", "cancels a task, wherever it is", "dodoor cancel my-task", "local", stderr)
 	o.visitFlags()
-	if code := o.parseArguments(args, "TASK"); code >= 0 {
+	if code := o.parseArgument(args, "task"); code >= 0 {
 		return code
 	}
 	v, code := o.connect()

@@ -32,7 +32,7 @@ func TestPeoplesCommands(t *testing.T) {
 		code int
 		says []string
 	}{
-		{"nodes", at("nodes"), exitDone, []string{"laptop-1", "laptop-2", "2 cores", "open", "2 workers, 1 schedulers"}},
+		{"nodes", at("nodes"), exitDone, []string{"laptop-1", "laptop-2", "2 cores", "open", "2 workers, 1 scheduler, 0 scheduling decisions"}},
 		{"submit and wait", at("submit", "-id", "a", "-type", "sleep", "-cores", "1", "-memory", "10", "-duration", "10ms"), exitDone, []string{"finished", "laptop-"}},
 		{"the same id again", at("submit", "-id", "a", "-type", "sleep", "-cores", "1", "-duration", "10ms"), exitFailed, []string{"duplicate task"}},
 		{"unknown type", at("submit", "-type", "nosuch"), exitFailed, []string{`"nosuch"`, "simulated, sleep"}},
@@ -42,7 +42,9 @@ func TestPeoplesCommands(t *testing.T) {
 		{"a long one", at("submit", "-id", "long", "-type", "sleep", "-cores", "1", "-duration", "1h", "-no-wait"), exitDone, []string{"long accepted"}},
 		{"cancel it", at("cancel", "long"), exitDone, []string{"scheduler-1"}},
 		{"cancel nothing", at("cancel", "nosuch"), exitFailed, []string{"nosuch"}},
-		{"cancel without a name", at("cancel"), exitUsage, []string{"TASK"}},
+		{"cancel without a name", at("cancel"), exitUsage, []string{"which task? usage: dodoor cancel [flags] TASK"}},
+		{"drain without a name", at("drain"), exitUsage, []string{"which worker? usage: dodoor drain [flags] WORKER"}},
+		{"a flag too late", at("cancel", "long", "-set"), exitUsage, []string{`unexpected argument "-set"`}},
 		{"drain", at("drain", "laptop-1"), exitDone, nil},
 		{"drain nobody", at("drain", "laptop-9"), exitFailed, []string{"laptop-9", "dodoor nodes"}},
 		{"put back", at("drain", "-off", "laptop-1"), exitDone, nil},

@@ -62,6 +62,10 @@ func runReplay(args []string, stdout, stderr io.Writer) int {
 		defer client.Close()
 		r.config.Schedulers = append(r.config.Schedulers, drive.Target{Name: schedulerName(status.Schedulers, address, i), Service: client})
 	}
+	if err := r.prepare(); err != nil {
+		return o.fail(exitUsage, err)
+	}
+	defer r.tidy()
 	code, err = r.run(ctx, nodesOf(status))
 	return r.finish(o, print, stdout, code, err)
 }

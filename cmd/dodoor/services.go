@@ -5,10 +5,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"os"
-	"os/signal"
 	"sync"
-	"syscall"
 
 	"dodoor/conf"
 	"dodoor/internal/telemetry"
@@ -69,7 +66,7 @@ func runService(o *options, args []string, kind string, build builder) int {
 	if err != nil {
 		return o.fail(exitUsage, err)
 	}
-	ctx, stop := signalled(log)
+	ctx, stop := interruptible(log)
 	defer stop()
 	pages, err := startPages(c, log, s.Ready, metrics)
 	if err != nil {
@@ -92,28 +89,6 @@ func serviceName(kind string, c *conf.Config) string {
 		return c.Worker.Name
 	}
 	return kind
-}
-
-// signalled returns a context that ends with the first SIGINT or SIGTERM; a second one ends the process
-// at once.
-func signalled(log *slog.Logger) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithCancel(context.Background())
-	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	go func() {
-		if s, ok := <-signals; ok {
-			log.Info("stopping: a second signal ends at once", "signal", s)
-			cancel()
-		}
-		if _, ok := <-signals; ok {
-			os.Exit(exitFailed)
-		}
-	}()
-	return ctx, func() {
-		signal.Stop(signals)
-		close(signals)
-		cancel()
-	}
 }
 
 // pages is the HTTP server beside a service; without an address there is none.

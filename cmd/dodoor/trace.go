@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"iter"
 	"os"
+	"path/filepath"
 
 	"dodoor/conf"
 	"dodoor/generator"
@@ -42,7 +45,7 @@ func runTrace(args []string, stdout, stderr io.Writer) int {
 		f.Usage()
 		return exitDone
 	case "azure":
-		return f.make(rest, stdout, func(*conf.Config) ([]generator.Request, error) { return generator.Azure(f.n, f.seed) })
+		return f.make(rest, stdout, func(*conf.Config) (iter.Seq[generator.Request], error) { return generator.AzureSeq(f.n, f.seed) })
 	case "functionbench":
 		return f.make(rest, stdout, f.functionBench)
 	case "stats":
@@ -53,8 +56,8 @@ func runTrace(args []string, stdout, stderr io.Writer) int {
 }
 
 // make writes the trace that synthesise returns.
-func (f *traceFlags) make(args []string, stdout io.Writer, synthesise func(*conf.Config) ([]generator.Request, error)) int {
-	c, _, code := f.load(args)
+func (f *traceFlags) make(args []string, stdout io.Writer, synthesise func(*conf.Config) (iter.Seq[generator.Request], error)) int {
+	c, code := f.quietly(args)
 	if code >= 0 {
 		return code
 	}
@@ -77,17 +80,38 @@ func (f *traceFlags) make(args []string, stdout io.Writer, synthesise func(*conf
 	return exitDone
 }
 
-func (f *traceFlags) functionBench(c *conf.Config) ([]generator.Request, error) {
+// quietly reads the configuration; its warnings are about clusters.
+func (f *traceFlags) quietly(args []string) (*conf.Config, int) {
+	if code := f.parse(args); code >= 0 {
+		return nil, code
+	}
+	c, _, code := f.configure()
+	return c, code
+}
+
+func (f *traceFlags) functionBench(c *conf.Config) (iter.Seq[generator.Request], error) {
 	mix, err := generator.ParseMix(f.mix)
 	if err != nil {
 		return nil, err
 	}
-	return generator.FunctionBench(c.TaskTypes(), f.class, mix, f.n, f.seed)
+	return generator.FunctionBenchSeq(c.TaskTypes(), f.class, mix, f.n, f.seed)
 }
 
-// writeTraceFile leaves no half-written trace behind.
-func writeTraceFile(path string, dims cluster.Dimensions, requests []generator.Request) error {
-	partial := path + ".partial"
+// writeTraceFile leaves no half-written trace behind, where a file is made or replaced; what a link leads
+// to is. A device or a pipe is written in place.
+func writeTraceFile(path string, dims cluster.Dimensions, requests iter.Seq[generator.Request]) error {
+	target, replaceable, err := traceTarget(path)
+	if err != nil {
+		return err
+	}
+	if !replaceable {
+		file, err := os.OpenFile(target, os.O_CREATE|os.O_WRONLY, 0o666)
+		if err != nil {
+			return err
+		}
+		return errors.Join(generator.WriteTrace(file, dims, requests), file.Close())
+	}
+	partial := target + ".partial"
 	file, err := os.Create(partial)
 	if err != nil {
 		return err
@@ -95,7 +119,24 @@ func writeTraceFile(path string, dims cluster.Dimensions, requests []generator.R
 	if err := errors.Join(generator.WriteTrace(file, dims, requests), file.Close()); err != nil {
 		return errors.Join(err, os.Remove(partial))
 	}
-	return os.Rename(partial, path)
+	return os.Rename(partial, target)
+}
+
+// traceTarget follows links and says whether what they lead to is, or will be, a regular file.
+func traceTarget(path string) (target string, replaceable bool, err error) {
+	target, err = filepath.EvalSymlinks(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		_, err := os.Lstat(path) // a link that leads nowhere yet: opening it makes the file
+		return path, err != nil, nil
+	}
+	if err != nil {
+		return "", false, err
+	}
+	info, err := os.Stat(target)
+	if err != nil {
+		return "", false, err
+	}
+	return target, info.Mode().IsRegular(), nil
 }
 
 // stats describes the trace in a file.
@@ -104,7 +145,7 @@ func (f *traceFlags) stats(args []string, stdout io.Writer) int {
 	if len(args) > 0 && args[0] != "" && args[0][0] != '-' {
 		path, args = args[0], args[1:]
 	}
-	c, _, code := f.load(args)
+	c, code := f.quietly(args)
 	if code >= 0 {
 		return code
 	}

@@ -72,6 +72,8 @@ func TestTraceUsage(t *testing.T) {
 		{[]string{"azure", "-h"}, exitDone, "dodoor trace azure -n 4000"},
 		{[]string{"google"}, exitUsage, `no verb is called "google": it is azure, functionbench or stats`},
 		{[]string{"azure", "-n", "0"}, exitUsage, "number of requests is 0"},
+		{[]string{"azure", "-n", "1000000000000"}, exitUsage, "at most 100000000"},
+		{[]string{"functionbench", "-n", "1000000000000"}, exitUsage, "at most 100000000"},
 		{[]string{"azure", "-n", "many"}, exitUsage, "many"},
 		{[]string{"azure", "again"}, exitUsage, `unexpected argument "again"`},
 		{[]string{"azure", "-out", "/nowhere/trace.csv"}, exitFailed, "/nowhere/trace.csv"},

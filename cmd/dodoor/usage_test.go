@@ -89,12 +89,34 @@ func TestWrongUsage(t *testing.T) {
 		{"duplicate ids", []string{"local", "-trace", write(t, "t.csv", "7,1,10,0,5,0,simulated,short\n7,1,10,0,5,1,simulated,short\n")}, `"7"`},
 		{"endless line", []string{"local", "-trace", write(t, "t.csv", strings.Repeat("1", 1<<20))}, "longer than"},
 		{"wrong verb", []string{"conf", "frob"}, "check or show"},
+		{"a whole number out of range", []string{"local", "-set", "seed=99999999999999999999"}, "number out of range"},
+		{"a number out of range", []string{"local", "-qps", "1e400"}, "number out of range"},
+		{"no place for the rows", []string{"local", "-n", "200", "-out", "/dev/null/rows"}, "directory for the rows"},
 		{"flag value", []string{"submit", "-cores", "lots"}, "cores"},
 	} {
 		_, stderr, code := dodoor(c.args...)
 		if code != exitUsage || !strings.Contains(stderr, c.says) {
 			t.Errorf("%s: exit code %d, says %q; want %d and %q", c.what, code, stderr, exitUsage, c.says)
 		}
+	}
+}
+
+// Help comes once, and people's commands do not repeat the configuration's warnings.
+func TestSaidOnce(t *testing.T) {
+	for _, command := range []string{"drain", "cancel", "submit"} {
+		if _, stderr, code := dodoor(command, "-h"); code != exitDone || strings.Count(stderr, "Example:") != 1 {
+			t.Errorf("%s -h: exit code %d\n%s", command, code, stderr)
+		}
+	}
+	odd := []string{"-set", "scheduler.b_delta=99", "-datastore", "127.0.0.1:1"}
+	if _, stderr, _ := dodoor(append([]string{"nodes"}, odd...)...); strings.Contains(stderr, "b_delta") {
+		t.Errorf("nodes warns of what is no business of its: %s", stderr)
+	}
+	if stdout, _, _ := dodoor("conf", "check", "local", "-set", "scheduler.b_delta=99"); !strings.Contains(stdout, "b_delta") {
+		t.Errorf("conf check says nothing of b_delta: %s", stdout)
+	}
+	if stdout, _, _ := dodoor("conf", "check", "single"); !strings.Contains(stdout, "1 worker in 1 class, 2 task types,") {
+		t.Errorf("conf check says %s", stdout)
 	}
 }
 

@@ -31,8 +31,8 @@ func (p *peer) collect(ctx context.Context) {
 			return
 		}
 		request := cluster.CollectRequest{Client: p.run.cfg.Client, After: cursor, Max: pollMax, Wait: pollWait}
-		if failures > 0 {
-			request.Wait = 0 // is it back?
+		if failures > 0 || incarnation == 0 {
+			request.Wait = 0 // is it back? And first of all: which process is it?
 		}
 		reply, err := p.Service.Collect(ctx, request)
 		if err != nil {

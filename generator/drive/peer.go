@@ -81,6 +81,10 @@ func (p *peer) take(batch []int32) []int32 {
 				r.lag = now - r.cfg.Workload.Due(int(i))
 				r.byID[r.cfg.Workload.ID(int(i))] = i
 			}
+			if t.submissions == 0 || t.astray {
+				t.submissions++
+				t.astray = false
+			}
 			batch = append(batch, i)
 		}
 		p.queue = p.queue[taken:]
@@ -167,8 +171,13 @@ func (r *run) doubt(batch []int32, p *peer) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, i := range batch {
-		r.doubtful[attempt{i, p.index}] = true
+		r.suspect(i, p)
 	}
+}
+
+func (r *run) suspect(i int32, p *peer) {
+	r.doubtful[attempt{i, p.index}] = true
+	r.tasks[i].astray = true
 }
 
 // requeue puts back what was in a message that failed; its scheduler's redispatch follows.
@@ -193,7 +202,7 @@ func (r *run) accept(p *peer, batch []int32, refused []cluster.Refusal) {
 	}
 	for _, i := range batch {
 		if r.tasks[i].state == sending {
-			r.tasks[i].state = accepted
+			r.tasks[i].state, r.tasks[i].astray = accepted, false
 		}
 	}
 }

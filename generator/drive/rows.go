@@ -24,7 +24,7 @@ func (r *run) finish(records []cluster.TaskRecord) {
 	for j := range records {
 		if i, ok := r.byID[records[j].ID]; ok {
 			row := r.row(i)
-			row.Fill(&records[j], time.Duration(r.start.UnixNano()))
+			row.Fill(&records[j], time.Duration(r.start.UnixNano()), r.tasks[i].submissions)
 			r.write(i, &row)
 		}
 	}

@@ -25,6 +25,9 @@ type task struct {
 	sent  time.Duration // first handed to a connection, since the start; Never before
 	peer  int32         // whose queue it is in, or who holds it; nobody: none takes tasks
 	state state
+
+	submissions int  // schedulers that may have taken it; one that restarted counts again
+	astray      bool // the scheduler that it was last sent to may hold it, and is not asked any more
 }
 
 const nobody = -1
@@ -193,7 +196,7 @@ func (r *run) redispatch(p *peer, gone bool) {
 			continue
 		}
 		if t.state == accepted {
-			r.doubtful[attempt{int32(i), p.index}] = true
+			r.suspect(int32(i), p)
 		}
 		r.dispatch(int32(i), int(p.index)+1, r.now())
 	}
