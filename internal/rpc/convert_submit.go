@@ -119,7 +119,7 @@ func (d *decoder) refusals(w []*dodoor.Refusal, lowest int64) []cluster.Refusal 
 	for i, m := range w {
 		d.enter("refused", i)
 		refused[i] = cluster.Refusal{
-			TaskID: d.name("task_id", m.TaskID), Code: enum(d, "code", m.Code, cluster.NotHeld),
+			TaskID: d.name("task_id", m.TaskID), Code: enum(d, "code", m.Code, cluster.QueueFull),
 			Message: d.text("message", m.Message),
 		}
 		if m.Number != nil || lowest > 0 {

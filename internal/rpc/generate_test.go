@@ -91,7 +91,7 @@ var taskSpecs = rapid.Custom(func(t *rapid.T) cluster.TaskSpec {
 func refusals(numbers *rapid.Generator[int64]) *rapid.Generator[[]cluster.Refusal] {
 	return listOf(rapid.Custom(func(t *rapid.T) cluster.Refusal {
 		return cluster.Refusal{TaskID: names.Draw(t, "id"), Message: texts.Draw(t, "message"),
-			Code: cluster.RefusalCode(rapid.IntRange(1, int(cluster.NotHeld)).Draw(t, "code")), Number: numbers.Draw(t, "number")}
+			Code: cluster.RefusalCode(rapid.IntRange(1, int(cluster.QueueFull)).Draw(t, "code")), Number: numbers.Draw(t, "number")}
 	}))
 }
 
