@@ -32,6 +32,7 @@ func needStressNG(t *testing.T) {
 		}
 		t.Skip(err)
 	}
+	eventually(t, "the processes of earlier tests are gone", func() bool { return len(descendants()) == 0 })
 }
 
 // imitate puts a shell script in the place of stress-ng.
