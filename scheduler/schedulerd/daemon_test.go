@@ -327,3 +327,26 @@ func TestAnotherWorkerAtTheAddress(t *testing.T) {
 	workers[1].finishAll(t, client)
 	collect(t, client, 20)
 }
+
+// A batch that is too large for one message is halved until it fits; no task pays for its neighbours.
+func TestTooLargeBatchIsHalved(t *testing.T) {
+	data := newData(t, "127.0.0.1:0")
+	start(t, data)
+	cfg := replicaConfig(data.Addr(), dodoor(t))
+	cfg.MaxBatch, cfg.RPC.MaxMessageBytes = 10_000, 4096
+	d, err := New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	start(t, d)
+	w := startWorker(t, "w1", data.Addr())
+	untilReady(t, d, 1)
+	submitAll(t, d, ids(2000)...)
+	w.until(t, "holds all 2000 tasks", func() bool { return len(w.held) == 2000 })
+	w.finishAll(t, d)
+	for _, r := range collect(t, d, 2000) {
+		if r.Outcome != cluster.Finished || r.Attempts != 1 {
+			t.Fatalf("record %+v", r)
+		}
+	}
+}
