@@ -1,0 +1,81 @@
+package sim
+
+import (
+	"fmt"
+
+	"dodoor/internal/cluster"
+)
+
+// audit checks the run that has ended: every task has exactly one outcome, every request was answered, no
+// node broke a rule, and the accounts of the idle cluster are exactly zero at the data service and in every
+// view.
+func (s *Simulation) audit() error {
+	if err := s.generator.verify(); err != nil {
+		return err
+	}
+	s.drain()
+	for m := range methods {
+		if s.sent[m] != s.handledOf[m]+s.refusedOf[m] {
+			return fmt.Errorf("%d requests of kind %d were sent, %d handled and %d refused", s.sent[m], m, s.handledOf[m], s.refusedOf[m])
+		}
+	}
+	for i := range s.workers {
+		if w := &s.workers[i]; w.check.problem != nil {
+			return w.check.problem
+		} else if w.up && (w.check.running != 0 || w.check.reserved != (cluster.Resources{})) {
+			return fmt.Errorf("node %s still reserves %v for %d tasks", w.ref.Name, w.check.reserved, w.check.running)
+		}
+	}
+	return s.auditAccounts()
+}
+
+// drain lets everything happen that is under way, and brings the accounts up to date: what the schedulers
+// hold back is flushed, then pushed.
+func (s *Simulation) drain() {
+	for s.step() {
+	}
+	for i := range s.schedulers {
+		if d := &s.schedulers[i]; d.up {
+			d.carryOut(d.replica.Settle(s.now))
+		}
+	}
+	for s.step() {
+	}
+	if s.data.up {
+		s.data.carryOut(s.data.store.Settle())
+	}
+	for s.step() {
+	}
+}
+
+// auditAccounts compares the aggregates with the truth, which is nothing. A fault reproduced on purpose
+// shows in the views, and a data service that is away shows nothing.
+func (s *Simulation) auditAccounts() error {
+	if !s.data.up {
+		return nil
+	}
+	status := s.data.store.Status(s.now)
+	for i := range status.Nodes {
+		if n := &status.Nodes[i]; !n.Load.IsZero() {
+			return fmt.Errorf("the data service believes that the idle node %s holds %+v", n.Node.Name, n.Load)
+		}
+	}
+	for i := range s.schedulers {
+		d := &s.schedulers[i]
+		if !d.up || !s.cached() || s.data.drift != nil {
+			continue
+		}
+		for _, n := range d.replica.Status(s.now).Nodes {
+			if !n.Load.IsZero() {
+				return fmt.Errorf("%s believes that the idle node %s holds %+v", d.ref.Name, n.Node.Name, n.Load)
+			}
+		}
+	}
+	return nil
+}
+
+// cached reports whether the policy reads the view.
+func (s *Simulation) cached() bool {
+	p, err := s.newPolicy()
+	return err == nil && p.Cached()
+}

@@ -1,0 +1,141 @@
+package sim
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"dodoor/baselines"
+	"dodoor/datastore"
+	"dodoor/generator"
+	"dodoor/internal/cluster"
+	"dodoor/scheduler"
+	"dodoor/worker"
+)
+
+// Config is one simulated run.
+type Config struct {
+	Workload *generator.Workload
+	Warmup   int // first tasks, marked in their rows
+
+	Nodes      []cluster.Node // in the order of their registration
+	Schedulers int            // S; they are called scheduler-1, scheduler-2 ...
+	Policy     string         // of the catalogue, or Oracle
+	Knobs      baselines.Knobs
+	Replica    scheduler.Config // of every scheduler; name and incarnation are set here
+	Store      datastore.Config
+	Limits     worker.Limits
+	Emulation  worker.Emulation
+	MaxBatch   int           // placements, completions or deltas per message; 1: no coalescing
+	Heartbeat  time.Duration // of the workers, where something can fail
+
+	Network      Network
+	Interference float64 // tasks on a fully reserved node take 1 + Interference times as long
+	Skew         float64 // share of the submissions that goes to the first scheduler; 0: in turn
+	Quirks       []string
+	Faults       []Fault
+
+	SampleEvery time.Duration // between two looks at the nodes; 0: none
+
+	// Row takes the row of every task as it ends, Sample the state of every node. Either may be nil.
+	Row    func(*generator.Row) error
+	Sample func(*generator.NodeSample) error
+	// Progress is told now and then how many tasks have ended; false ends the run. It may be nil.
+	Progress func(ended int) bool
+}
+
+func (c *Config) validate() error {
+	switch {
+	case len(c.Nodes) == 0:
+		return fmt.Errorf("the cluster has no workers")
+	case c.Schedulers < 1:
+		return fmt.Errorf("%d schedulers: at least 1 is needed", c.Schedulers)
+	case c.Workload == nil || c.Workload.Len() == 0:
+		return fmt.Errorf("there is nothing to replay")
+	case c.MaxBatch < 1:
+		return fmt.Errorf("%d items per message: at least 1 is needed", c.MaxBatch)
+	case !(c.Interference >= 0):
+		return fmt.Errorf("interference = %v: must not be negative", c.Interference)
+	case !(c.Skew >= 0 && c.Skew <= 1):
+		return fmt.Errorf("skew = %v: must be a share, from 0 to 1", c.Skew)
+	case !(c.Emulation.Sigma >= 0):
+		return fmt.Errorf("noise = %v: must not be negative", c.Emulation.Sigma)
+	case c.Heartbeat <= 0:
+		return fmt.Errorf("heartbeat = %v: must be positive", c.Heartbeat)
+	}
+	if err := c.Network.validate(); err != nil {
+		return err
+	}
+	for _, q := range c.Quirks {
+		if !slices.Contains(Quirks(), q) {
+			return fmt.Errorf("no quirk is called %q; known: %v", q, Quirks())
+		}
+	}
+	names := map[string]bool{}
+	for i := range c.Nodes {
+		if n := &c.Nodes[i]; names[n.Name] {
+			return fmt.Errorf("two workers are called %s", n.Name)
+		}
+		names[c.Nodes[i].Name] = true
+	}
+	for i := range c.Faults {
+		if err := c.Faults[i].validate(c); err != nil {
+			return fmt.Errorf("fault %d: %w", i+1, err)
+		}
+	}
+	return c.checkTasks()
+}
+
+func (n *Network) validate() error {
+	if n.Delay < 0 {
+		return fmt.Errorf("network delay = %v: must not be negative", n.Delay)
+	}
+	for _, s := range []struct {
+		name string
+		Station
+	}{{"scheduler", n.Scheduler}, {"data service", n.Data}, {"worker", n.Worker}} {
+		if s.Cost < 0 {
+			return fmt.Errorf("cost of a message at a %s = %v: must not be negative", s.name, s.Cost)
+		}
+		if s.Handlers < 1 {
+			return fmt.Errorf("handlers of a %s = %d: at least 1 is needed", s.name, s.Handlers)
+		}
+	}
+	return nil
+}
+
+// checkTasks refuses a workload with a task that no node could ever run: it would be refused in the run,
+// at a moment when nobody looks.
+func (c *Config) checkTasks() error {
+	catalog := scheduler.NewCatalog(c.Replica.Types)
+	classes := map[cluster.ClassID][]cluster.Resources{}
+	for i := range c.Nodes {
+		id := catalog.Class(c.Nodes[i].Class)
+		if n := &c.Nodes[i]; !slices.Contains(classes[id], n.Capacity) {
+			classes[id] = append(classes[id], n.Capacity)
+		}
+	}
+	var t cluster.Task
+	for i := range c.Workload.Len() {
+		spec := c.Workload.Task(i)
+		if refusal := catalog.Resolve(&spec, &t); refusal != nil {
+			return fmt.Errorf("task %s: %w", spec.ID, *refusal)
+		}
+		if !fitsSomewhere(&t, classes) {
+			return fmt.Errorf("task %s (type %s) needs more than any node has", spec.ID, spec.Type)
+		}
+	}
+	return nil
+}
+
+func fitsSomewhere(t *cluster.Task, classes map[cluster.ClassID][]cluster.Resources) bool {
+	for class, capacities := range classes {
+		shape, ok := t.ShapeOn(class)
+		for i := range capacities {
+			if ok && shape.Demand.FitsIn(&capacities[i]) {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,97 @@
+package sim_test
+
+import (
+	"os"
+	"testing"
+	"time"
+
+	"dodoor/baselines"
+	"dodoor/conf"
+	"dodoor/datastore"
+	"dodoor/generator"
+	"dodoor/internal/cluster"
+	"dodoor/scheduler"
+	"dodoor/sim"
+	"dodoor/worker"
+)
+
+// setup is the configuration of a run: a profile, a trace, and what a test changes.
+type setup struct {
+	profile string
+	sets    []string
+	policy  string
+	trace   string // functionbench, azure, or a file of ../../shared/data
+	qps     float64
+	n       int
+	seed    uint64
+}
+
+// config builds the simulator's configuration, with the paper's network unless a test changes it.
+func (u setup) config(t testing.TB) sim.Config {
+	t.Helper()
+	c, err := conf.Load(u.profile, u.sets)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dims, err := c.Dimensions()
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := baselines.DefaultKnobs()
+	k.Prequal.Reuse = 1
+	view := baselines.ViewOf(u.policy, k)
+	cfg := sim.Config{
+		Workload: u.workload(t, c), Warmup: 100, Schedulers: c.Scheduler.Replicas, Policy: u.policy, Knobs: k,
+		Replica: scheduler.Config{Seed: u.seed, DeltaBatch: c.Scheduler.BDelta, SelfCorrection: view >= baselines.Corrected,
+			Riders: view == baselines.Fresh, MaxAttempts: 5, ReplaceTimeout: 30 * time.Second, RosterGrace: 5 * time.Second,
+			MaxPending: 1 << 24, RetainResults: 1024, RetainFor: time.Hour, Dimensions: dims, Types: c.TaskTypes()},
+		Store:     datastore.Config{Batch: int64(c.Datastore.B), NodeTimeout: 5 * time.Second},
+		Limits:    worker.DefaultLimits(),
+		Emulation: worker.Emulation{Seed: u.seed}, MaxBatch: 1, Heartbeat: time.Second,
+		Network: sim.Network{Delay: 100 * time.Microsecond,
+			Scheduler: sim.Station{Cost: 200 * time.Microsecond, Handlers: 8},
+			Data:      sim.Station{Cost: 200 * time.Microsecond, Handlers: 8},
+			Worker:    sim.Station{Cost: 200 * time.Microsecond, Handlers: 16}},
+	}
+	for _, class := range c.Classes {
+		for i := range class.Count {
+			cfg.Nodes = append(cfg.Nodes, cluster.Node{Name: nodeName(class.Name, i), Class: class.Name,
+				Capacity: class.Capacity(dims), Slots: c.SlotsOn(class)})
+		}
+	}
+	return cfg
+}
+
+func (u setup) workload(t testing.TB, c *conf.Config) *generator.Workload {
+	t.Helper()
+	var requests []generator.Request
+	var err error
+	switch u.trace {
+	case "functionbench":
+		requests, err = generator.FunctionBench(c.TaskTypes(), generator.ReferenceClass, generator.ShortOnly, u.n, u.seed)
+	case "azure":
+		requests, err = generator.Azure(u.n, u.seed)
+	default:
+		requests, err = readTrace(t, u.trace, u.n)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := generator.NewWorkload(requests, generator.Options{N: u.n, NoDisk: true,
+		Pacing: generator.Pacing{QPS: u.qps, TraceScale: 1, TimeScale: 1, Seed: u.seed}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// readTrace reads a trace of the reference data, which may be absent.
+func readTrace(t testing.TB, name string, n int) ([]generator.Request, error) {
+	t.Helper()
+	file, err := os.Open("../../shared/data/" + name)
+	if err != nil {
+		t.Skipf("no reference data: %v", err)
+	}
+	defer file.Close()
+	return generator.ReadTrace(file, cluster.Standard(), n)
+}

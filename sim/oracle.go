@@ -1,0 +1,160 @@
+package sim
+
+import (
+	"math"
+	"time"
+
+	"dodoor/baselines"
+	"dodoor/internal/cluster"
+	"dodoor/scheduler"
+	"dodoor/worker"
+)
+
+// Oracle is a policy that exists in the simulator alone: it compares all nodes in their true state, with the
+// true durations, and takes the earliest finish. No policy that sees less can expect to do better, one task
+// at a time.
+const Oracle = "oracle"
+
+// truth is the future of every node, as the placements so far have settled it: a first-come first-served
+// line without overtaking can be worked out in advance. All replicas share it.
+type truth struct {
+	sim   *Simulation
+	nodes []timeline
+}
+
+// timeline is one node's future. A task starts when the one before it has started and the demand fits, so
+// all that matters is what still runs when the last one starts.
+type timeline struct {
+	capacity cluster.Resources
+	slots    int
+	last     time.Duration // when the last one in the line starts
+	reserved cluster.Resources
+	running  []running // after last, by their ends
+}
+
+type running struct {
+	until  time.Duration
+	demand cluster.Resources
+}
+
+func newTruth(s *Simulation) *truth {
+	t := &truth{sim: s, nodes: make([]timeline, len(s.cfg.Nodes))}
+	for i := range t.nodes {
+		t.nodes[i] = timeline{capacity: s.cfg.Nodes[i].Capacity, slots: s.cfg.Nodes[i].Slots}
+	}
+	return t
+}
+
+// start returns when a task that is placed now would start.
+func (l *timeline) start(now time.Duration, demand *cluster.Resources) time.Duration {
+	at, reserved := max(now, l.last), l.reserved
+	for i := 0; ; i++ {
+		for i < len(l.running) && l.running[i].until <= at {
+			reserved = reserved.Sub(l.running[i].demand)
+			i++
+		}
+		free := l.capacity.Sub(reserved)
+		if len(l.running)-i < l.slots && demand.FitsIn(&free) {
+			return at
+		}
+		reserved = reserved.Sub(l.running[i].demand)
+		at = l.running[i].until
+	}
+}
+
+// share is the part of the cores that is reserved once a task has started at a time.
+func (l *timeline) share(at time.Duration, demand *cluster.Resources) float64 {
+	cores := l.reserved[cluster.Cores] + demand[cluster.Cores]
+	for i := range l.running {
+		if l.running[i].until <= at {
+			cores -= l.running[i].demand[cluster.Cores]
+		}
+	}
+	return float64(cores) / float64(l.capacity[cluster.Cores])
+}
+
+// place adds a task to the line.
+func (l *timeline) place(start, until time.Duration, demand cluster.Resources) {
+	gone := 0
+	for gone < len(l.running) && l.running[gone].until <= start {
+		l.reserved = l.reserved.Sub(l.running[gone].demand)
+		gone++
+	}
+	l.running = append(l.running[:0], l.running[gone:]...)
+	l.last = start
+	l.reserved = l.reserved.Add(demand)
+	l.running = append(l.running, running{until, demand})
+	for i := len(l.running) - 1; i > 0 && l.running[i].until < l.running[i-1].until; i-- {
+		l.running[i], l.running[i-1] = l.running[i-1], l.running[i]
+	}
+}
+
+// oracle is one replica's access to the truth.
+type oracle struct {
+	truth *truth
+	names []string // of the view's nodes
+	index []int32  // in the truth
+	place [1]scheduler.Placement
+}
+
+// newPolicy builds a replica's policy.
+func (s *Simulation) newPolicy() (scheduler.Policy, error) {
+	if s.truth != nil {
+		return &oracle{truth: s.truth}, nil
+	}
+	return baselines.New(s.cfg.Policy, s.cfg.Knobs)
+}
+
+// node returns the truth about a node of the view.
+func (o *oracle) node(v *scheduler.View, i int) *timeline {
+	for len(o.names) <= i {
+		o.names, o.index = append(o.names, ""), append(o.index, -1)
+	}
+	if name := v.Node(i).Name; o.names[i] != name {
+		o.names[i], o.index[i] = name, o.truth.sim.nodeIndex[name]
+	}
+	return &o.truth.nodes[o.index[i]]
+}
+
+// Submit places t where it finishes first.
+func (o *oracle) Submit(now time.Duration, t *cluster.Task, v *scheduler.View) scheduler.Step {
+	best, bestStart, bestEnd := scheduler.NoNode, time.Duration(0), time.Duration(math.MaxInt64)
+	var bestShape cluster.Shape
+	arrival := now + o.truth.sim.cfg.Network.Delay
+	for _, c := range v.Candidates() {
+		i := int(c)
+		if !v.Feasible(i, t) {
+			continue
+		}
+		shape, _ := t.ShapeOn(v.Node(i).Class)
+		l := o.node(v, i)
+		start := l.start(arrival, &shape.Demand)
+		if end := start + o.duration(t, &shape, l, start); end < bestEnd {
+			best, bestStart, bestEnd, bestShape = i, start, end, shape
+		}
+	}
+	if best == scheduler.NoNode {
+		return scheduler.Step{}
+	}
+	o.node(v, best).place(bestStart, bestEnd, bestShape.Demand)
+	o.place[0] = scheduler.Placement{Task: t, Node: best}
+	return scheduler.Step{Place: o.place[:]}
+}
+
+// duration is how long the task will really run.
+func (o *oracle) duration(t *cluster.Task, shape *cluster.Shape, l *timeline, start time.Duration) time.Duration {
+	cfg := &o.truth.sim.cfg
+	d := cfg.Emulation.Duration(&worker.Start{Shape: *shape, TimeScale: t.TimeScale, Seed: t.Seed})
+	if cfg.Interference == 0 {
+		return d
+	}
+	return time.Duration(float64(d) * (1 + cfg.Interference*l.share(start, &shape.Demand)))
+}
+
+// Probed has nothing to learn: it never probes.
+func (o *oracle) Probed(time.Duration, scheduler.Probe, *scheduler.View) scheduler.Step {
+	return scheduler.Step{}
+}
+
+// Cached reports that it asks nobody and is told nothing: it knows.
+func (o *oracle) Cached() bool { return false }
