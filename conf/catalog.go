@@ -57,7 +57,7 @@ func (c *Config) Class(name string) (Class, bool) {
 	return Class{}, false
 }
 
-// Lists of tables are addressed by name in overrides and in error messages.
+// Lists of tables are addressed by name in overrides and in error messages, where elements have one.
 type named interface{ tableName() string }
 
 func (c Class) tableName() string    { return c.Name }

@@ -19,6 +19,7 @@ type Config struct {
 	Yarp      Yarp       `toml:"yarp"`
 	ECT       ECT        `toml:"ect"`
 	Generator Generator  `toml:"generator"`
+	Sim       Sim        `toml:"sim"`
 	HTTP      HTTP       `toml:"http"`
 	Log       Log        `toml:"log"`
 	Classes   []Class    `toml:"class"`
@@ -190,6 +191,10 @@ func Default() *Config {
 		ECT:     ECT{Samples: 5},
 		Generator: Generator{
 			Trace: "functionbench", QPS: 10, TraceScale: 1, N: 4000, Warmup: 100, TimeScale: 1, Connections: 8, Out: "out",
+		},
+		Sim: Sim{
+			Delay: Duration(100 * time.Microsecond), SchedulerCost: Duration(200 * time.Microsecond),
+			DatastoreCost: Duration(200 * time.Microsecond), WorkerCost: Duration(200 * time.Microsecond),
 		},
 		Log: Log{Level: "info", Format: "text"},
 	}

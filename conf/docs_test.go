@@ -28,7 +28,7 @@ func TestEveryKeyIsDocumented(t *testing.T) {
 		}
 		delete(documented, path)
 	}
-	for _, table := range []string{"include", "task_type.mode", "task_type.mode.profile"} {
+	for _, table := range []string{"include", "sim.fault", "task_type.mode", "task_type.mode.profile"} {
 		if documented[table] != "none" {
 			t.Errorf("%s is not documented", table)
 		}
@@ -64,7 +64,7 @@ func documentedDefaults(text string) map[string]string {
 func printedDefaults(t *testing.T) map[string]string {
 	t.Helper()
 	c := Default()
-	c.Classes, c.Types = make([]Class, 1), make([]TaskType, 1)
+	c.Classes, c.Types, c.Sim.Faults = make([]Class, 1), make([]TaskType, 1), make([]Fault, 1)
 	c.Classes[0].setDefaults()
 	c.Types[0].setDefaults()
 	text, err := c.Marshal()

@@ -14,6 +14,9 @@ func (c *Config) Marshal() ([]byte, error) {
 	if whole.Generator.Schedulers == nil {
 		whole.Generator.Schedulers = []string{} // the encoder leaves nil out
 	}
+	if whole.Sim.Quirks == nil {
+		whole.Sim.Quirks = []string{}
+	}
 	var out bytes.Buffer
 	encoder := toml.NewEncoder(&out)
 	encoder.Indent = ""

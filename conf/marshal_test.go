@@ -25,7 +25,7 @@ func reload(t interface{ Fatalf(string, ...any) }, c *Config) *Config {
 }
 
 func TestMarshalWritesEveryDefault(t *testing.T) {
-	c, err := loadText(laptop)
+	c, err := loadText(laptop, "sim.fault=[{what='datastore'}]")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,9 +34,9 @@ func TestMarshalWritesEveryDefault(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, path := range settingPaths(reflect.TypeFor[Config](), "") {
-		section, key, nested := strings.Cut(path, ".")
-		if !nested {
-			section, key = "", path
+		section, key := "", path
+		if dot := strings.LastIndexByte(path, '.'); dot >= 0 {
+			section, key = path[:dot], path[dot+1:]
 		}
 		if strings.HasPrefix(section, "task_type") || strings.HasSuffix(key, "extra") {
 			continue // the text has neither
@@ -83,11 +83,35 @@ func anyConfig() *rapid.Generator[*Config] {
 				Count: rapid.IntRange(1, 100).Draw(t, "count"), Extra: anyExtra(t),
 			})
 		}
+		c.Sim = anySim(t, c)
 		for _, name := range rapid.SliceOfNDistinct(names, 0, 3, rapid.ID).Draw(t, "types") {
 			c.Types = append(c.Types, anyType(t, name, names))
 		}
 		return c
 	})
+}
+
+func anySim(t *rapid.T, c *Config) Sim {
+	message := rapid.Int64Range(0, int64(slowestMessage))
+	sim := Sim{
+		Delay: Duration(message.Draw(t, "delay")), SchedulerCost: Duration(message.Draw(t, "scheduler cost")),
+		DatastoreCost: Duration(message.Draw(t, "datastore cost")), WorkerCost: Duration(message.Draw(t, "worker cost")),
+		Interference: rapid.Float64Range(0, 10).Draw(t, "interference"), Skew: rapid.Float64Range(0, 1).Draw(t, "skew"),
+	}
+	if rapid.Bool().Draw(t, "drift") {
+		sim.Quirks = []string{durationDrift}
+	}
+	for range rapid.IntRange(0, 3).Draw(t, "faults") {
+		class := rapid.SampledFrom(c.Classes).Draw(t, "fault's class").Name
+		f := rapid.SampledFrom([]Fault{{What: FaultWorker, Name: class + "-1"}, {What: FaultClass, Name: class},
+			{What: FaultScheduler, Name: "scheduler-3"}, {What: FaultDatastore}}).Draw(t, "fault")
+		f.At = Duration(rapid.Int64Range(0, int64(longest)-1).Draw(t, "at"))
+		if rapid.Bool().Draw(t, "comes back") {
+			f.Until = Duration(rapid.Int64Range(int64(f.At)+1, int64(longest)).Draw(t, "until"))
+		}
+		sim.Faults = append(sim.Faults, f)
+	}
+	return sim
 }
 
 func anyType(t *rapid.T, name string, names *rapid.Generator[string]) TaskType {

@@ -94,6 +94,9 @@ func resolve(v reflect.Value, key []string) (target reflect.Value, path, entry s
 			if v.Type().Elem().Kind() != reflect.Struct {
 				break
 			}
+			if !v.Type().Elem().Implements(reflect.TypeFor[named]()) {
+				return v, path, "", fmt.Errorf("elements of %[1]s have no names: replace the whole list, %[1]s=[{...}]", toml.Key(key[:i]))
+			}
 			n, names := element(v, part)
 			if n < 0 {
 				return v, path, "", fmt.Errorf("no %s is called %q: there are %s", toml.Key(key[:i]), part, listed(names))

@@ -13,7 +13,7 @@ import (
 
 // Complete configurations, loaded by name.
 //
-//go:embed local.toml paper.toml paper-as-run.toml single.toml
+//go:embed dodoor+lean.toml local.toml paper.toml paper-as-run.toml single.toml
 var profiles embed.FS
 
 // Task types alone, included by name.

@@ -88,6 +88,14 @@ func TestPaperProfile(t *testing.T) {
 	if !reflect.DeepEqual(asRun, c) {
 		t.Error("paper-as-run differs from paper in more than b = 50 and b_delta = 4")
 	}
+	lean, err := Load("dodoor+lean", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Scheduler.Policy, c.Datastore.B, c.Scheduler.BDelta = "dodoor+", 1600, 32
+	if !reflect.DeepEqual(lean, c) {
+		t.Error("dodoor+lean differs from paper in more than the policy, b = 1600 and b_delta = 32")
+	}
 }
 
 // Table 2 of the paper: ranges over the node classes in the short mode.

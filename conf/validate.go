@@ -41,6 +41,7 @@ func validate(c *Config, r *report) {
 	span(r, "yarp.period", c.Yarp.Period)
 	between(r, "ect.samples", c.ECT.Samples, 1, 1000)
 	c.Generator.validate(r)
+	c.Sim.validate(r)
 	if c.HTTP.Listen != "" {
 		hostPort(r, "http.listen", c.HTTP.Listen, 0)
 	}
@@ -150,6 +151,7 @@ func (c *Config) crossCheck(r *report) {
 	if c.Datastore.NodeTimeout <= c.Worker.Heartbeat {
 		r.add("datastore.node_timeout", "must be above worker.heartbeat (%v), found %v: every node would be gone between two heartbeats", c.Worker.Heartbeat, c.Datastore.NodeTimeout)
 	}
+	c.checkFaults(r)
 	if c.Generator.TimeScale > 1 {
 		if who := c.realWork(); who != "" {
 			r.add("generator.time_scale", `must be 1 where tasks do real work, found %v: %s; set worker.executor = "sleep" to emulate`, c.Generator.TimeScale, who)

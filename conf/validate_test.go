@@ -50,6 +50,7 @@ func TestEverySettingIsBounded(t *testing.T) {
 	c := Default()
 	c.Classes = []Class{{Name: "a", Cores: 1, MemoryMB: 1, Count: 1}}
 	c.Types = []TaskType{{Name: "t", Executor: sleepExecutor, Modes: []Mode{{Name: "m", Shape: shape, Profiles: []Profile{{"a", shape}}}}}}
+	c.Sim.Faults = []Fault{{What: FaultWorker, Name: "a-1", Until: shortest}}
 	if err := c.Validate(); err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,38 @@
+package conf
+
+// Sim configures what only the simulator needs to know: what messages cost, how tasks on one node
+// slow each other down, how submissions are spread, and what fails. The rest of the file holds
+// there as in a real cluster, the noise of durations (worker.noise) and the handlers of each
+// service (max_rpcs) included. Times are simulated wall time, which generator.time_scale does not
+// divide.
+type Sim struct {
+	Delay         Duration `toml:"delay"`          // of a message, one way
+	SchedulerCost Duration `toml:"scheduler_cost"` // a handler's time for one request
+	DatastoreCost Duration `toml:"datastore_cost"`
+	WorkerCost    Duration `toml:"worker_cost"`
+	Interference  float64  `toml:"interference"` // tasks on a full node take 1 + this times as long
+	Skew          float64  `toml:"skew"`         // share of submissions for the first scheduler; 0: even
+	Quirks        []string `toml:"quirks"`       // faults of the paper's prototype, on purpose
+	Faults        []Fault  `toml:"fault"`
+}
+
+// Fault is a service, or all nodes of a class, that dies without notice. Faults have no names, so
+// an override replaces the whole list.
+type Fault struct {
+	What  string   `toml:"what"`
+	Name  string   `toml:"name"`  // as in a cluster in one process: m510-3, m510, scheduler-2
+	At    Duration `toml:"at"`    // since the start of the run
+	Until Duration `toml:"until"` // it starts again, empty; 0: never
+}
+
+// What a Fault can hit.
+const (
+	FaultWorker    = "worker"
+	FaultClass     = "class"
+	FaultScheduler = "scheduler"
+	FaultDatastore = "datastore"
+)
+
+// durationDrift is the prototype's delta reset that forgets durations: every flush adds all
+// durations that a scheduler ever placed on a node again, until the node's next report.
+const durationDrift = "prototype-duration-drift"
