@@ -80,7 +80,9 @@ func (n *node) forget(scheduler string) {
 
 // receive takes a newer report with R of every stream.
 func (n *node) receive(r *cluster.Report) {
+	received := append(n.report.Received[:0], r.Received...) // the message belongs to its sender
 	n.report = *r
+	n.report.Received = received
 	for i := range r.Received {
 		v := &r.Received[i]
 		if st := n.stream(v.Scheduler, v.Incarnation, r.Incarnation); st != nil && v.Number >= st.receivedNumber {

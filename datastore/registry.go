@@ -140,7 +140,9 @@ func (s *Store) RegisterScheduler(ref cluster.SchedulerRef) (cluster.Snapshot, e
 		s.changeRoster() // the nodes' homes are dealt out again
 	}
 	*c.replica = replica{SchedulerRef: ref}
-	return s.snapshotFor(c.replica), nil
+	var snap cluster.Snapshot
+	s.fill(&snap, c.replica)
+	return snap, nil
 }
 
 // UnregisterScheduler stops pushing to a replica and withdraws what it had on the way: if it died, that

@@ -1,6 +1,7 @@
 package datastore
 
 import (
+	"slices"
 	"sort"
 	"time"
 
@@ -18,18 +19,25 @@ func (s *Store) Schedulers() []cluster.SchedulerRef {
 
 // SnapshotFor returns what a replica lacks: the nodes that changed since the version it acknowledged,
 // or everything when it has nothing yet or an older roster. It is false when the replica is gone.
-func (s *Store) SnapshotFor(name string, incarnation int64) (cluster.Snapshot, bool) {
-	c := s.counts[name]
-	if c == nil || c.replica == nil || c.incarnation != incarnation {
-		return cluster.Snapshot{}, false
-	}
-	return s.snapshotFor(c.replica), true
+func (s *Store) SnapshotFor(name string, incarnation int64) (snap cluster.Snapshot, ok bool) {
+	return snap, s.FillSnapshot(&snap, name, incarnation)
 }
 
-func (s *Store) snapshotFor(r *replica) cluster.Snapshot {
-	snap := cluster.Snapshot{
+// FillSnapshot is SnapshotFor into a snapshot that is not in use any more: its columns keep their memory.
+func (s *Store) FillSnapshot(snap *cluster.Snapshot, name string, incarnation int64) bool {
+	c := s.counts[name]
+	if c == nil || c.replica == nil || c.incarnation != incarnation {
+		return false
+	}
+	s.fill(snap, c.replica)
+	return true
+}
+
+func (s *Store) fill(snap *cluster.Snapshot, r *replica) {
+	*snap = cluster.Snapshot{
 		Incarnation: s.cfg.Incarnation, Version: s.version, BaseVersion: r.version,
 		RosterVersion: s.rosterVersion, Decisions: s.decisions, ReceiverIncarnation: r.Incarnation,
+		Node: snap.Node[:0], Load: snap.Load[:0], ReportSequence: snap.ReportSequence[:0], OwnNumber: snap.OwnNumber[:0],
 	}
 	if r.version == 0 || r.rosterVersion != s.rosterVersion {
 		snap.BaseVersion = 0
@@ -44,7 +52,6 @@ func (s *Store) snapshotFor(r *replica) cluster.Snapshot {
 		snap.ReportSequence = append(snap.ReportSequence, n.report.Sequence)
 		snap.OwnNumber = append(snap.OwnNumber, n.included(r.Name, r.Incarnation))
 	}
-	return snap
 }
 
 func (s *Store) roster() *cluster.Roster {
@@ -107,6 +114,7 @@ func (s *Store) Status(now time.Duration) cluster.ClusterStatus {
 		entry := cluster.NodeStatus{Node: n.Node, Load: n.load(), Heard: now - n.heard}
 		if n.report.Sequence > 0 {
 			report := n.report
+			report.Received = slices.Clone(report.Received)
 			entry.Report = &report
 		}
 		status.Nodes = append(status.Nodes, entry)

@@ -30,7 +30,8 @@ func (r *Replica) account(now time.Duration, index int, load cluster.Load) int64
 
 // flush hands out one aggregated delta: P of every worker touched since the last one.
 func (r *Replica) flush(now time.Duration) {
-	delta := &cluster.Delta{Scheduler: r.cfg.Name, Incarnation: r.cfg.Incarnation, Decisions: r.decisions}
+	delta := &cluster.Delta{Scheduler: r.cfg.Name, Incarnation: r.cfg.Incarnation, Decisions: r.decisions,
+		Placed: make([]cluster.Placed, 0, len(r.nodes.dirty))}
 	for _, i := range r.nodes.dirty {
 		n := &r.nodes.slots[i]
 		if !n.present || !n.stream.dirty {

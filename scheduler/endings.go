@@ -67,7 +67,8 @@ func lost(reason string) cluster.Completion {
 
 // end brings a task to its terminal state and keeps the record for its client.
 func (r *Replica) end(now time.Duration, t *task, c cluster.Completion) {
-	record := &cluster.TaskRecord{
+	record := r.results.add(now, t.client, t.spec.ID)
+	*record = cluster.TaskRecord{
 		ID: t.spec.ID, Type: t.spec.Type, Mode: t.spec.Mode,
 		Scheduler: r.cfg.Name, Worker: t.worker,
 		Demand: t.shape.Demand, Estimate: t.shape.Duration,
@@ -83,7 +84,7 @@ func (r *Replica) end(now time.Duration, t *task, c cluster.Completion) {
 	delete(r.tasks, t.spec.ID)
 	r.pending--
 	r.stats.Outcomes[c.Outcome]++
-	r.results.add(now, t.client, record)
+	r.recycle(t)
 	r.ready.Wake = true
 }
 

@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"slices"
 	"sort"
 	"time"
 
@@ -19,10 +20,11 @@ type results struct {
 	last    int64 // cursor handed out; one sequence for all clients, so that it never goes back
 	waiting int   // not collected yet
 	expired int64 // dropped before anybody collected them
+	free    []*ended
 }
 
 type ended struct {
-	record    *cluster.TaskRecord
+	record    cluster.TaskRecord
 	client    *client
 	cursor    int64
 	at        time.Duration
@@ -45,8 +47,8 @@ func (s *results) len() int { return len(s.ring) }
 // full reports whether uncollected results use all the room, so that nothing more may be accepted.
 func (s *results) full() bool { return s.waiting >= s.limit }
 
-// add keeps a record for a client.
-func (s *results) add(now time.Duration, name string, record *cluster.TaskRecord) {
+// add makes room for the record of a client's task, which the caller fills in.
+func (s *results) add(now time.Duration, name, id string) *cluster.TaskRecord {
 	c := s.clients[name]
 	if c == nil {
 		c = &client{name: name}
@@ -54,18 +56,30 @@ func (s *results) add(now time.Duration, name string, record *cluster.TaskRecord
 	}
 	s.last++
 	c.last = s.last
-	e := &ended{record: record, client: c, cursor: s.last, at: now}
+	e := s.take()
+	e.client, e.cursor, e.at, e.collected = c, s.last, now, false
 	c.queue = append(c.queue, e)
 	s.ring = append(s.ring, e)
-	s.byID[record.ID] = e
+	s.byID[id] = e
 	s.waiting++
+	return &e.record
 }
 
-// collect acknowledges everything up to after and returns up to limit further records.
-func (s *results) collect(name string, after int64, limit int) ([]cluster.TaskRecord, int64) {
+func (s *results) take() *ended {
+	last := len(s.free) - 1
+	if last < 0 {
+		return new(ended)
+	}
+	e := s.free[last]
+	s.free = s.free[:last]
+	return e
+}
+
+// collect acknowledges everything up to after and appends up to limit further records to into.
+func (s *results) collect(into []cluster.TaskRecord, name string, after int64, limit int) ([]cluster.TaskRecord, int64) {
 	c := s.clients[name]
 	if c == nil {
-		return nil, after
+		return into, after
 	}
 	read := 0
 	for read < len(c.queue) && c.queue[read].cursor <= after {
@@ -73,11 +87,11 @@ func (s *results) collect(name string, after int64, limit int) ([]cluster.TaskRe
 		s.waiting--
 		read++
 	}
-	c.queue = c.queue[read:]
-	records := make([]cluster.TaskRecord, 0, min(limit, len(c.queue)))
+	c.queue = append(c.queue[:0], c.queue[read:]...)
+	records := slices.Grow(into, min(limit, len(c.queue)))
 	cursor := after
 	for _, e := range c.queue[:min(limit, len(c.queue))] {
-		records = append(records, *e.record)
+		records = append(records, e.record)
 		cursor = e.cursor
 	}
 	return records, cursor
@@ -95,8 +109,10 @@ func (s *results) expire(now time.Duration) {
 		s.forget(e)
 		n++
 	}
-	clear(s.ring[:n])
-	s.ring = s.ring[n:]
+	if n > 0 {
+		s.ring = append(s.ring[:0], s.ring[n:]...)
+		clear(s.ring[len(s.ring) : len(s.ring)+n])
+	}
 }
 
 func (s *results) forget(e *ended) {
@@ -110,17 +126,26 @@ func (s *results) forget(e *ended) {
 	if len(c.queue) == 0 && c.last == e.cursor {
 		delete(s.clients, c.name)
 	}
+	e.client = nil
+	if len(s.free) < spareTasks {
+		s.free = append(s.free, e)
+	}
 }
 
 // Collect acknowledges a client's records up to after and returns up to limit further ones with the
 // cursor to acknowledge next. A cursor that this process never handed out is cluster.Invalid: taking it
 // would drop records unread.
 func (r *Replica) Collect(client string, after int64, limit int) ([]cluster.TaskRecord, int64, error) {
+	return r.AppendRecords(nil, client, after, limit)
+}
+
+// AppendRecords is Collect that appends the records to into.
+func (r *Replica) AppendRecords(into []cluster.TaskRecord, client string, after int64, limit int) ([]cluster.TaskRecord, int64, error) {
 	if after < 0 || after > r.results.last {
 		return nil, 0, cluster.Errorf(cluster.Invalid, "cursor %d was never handed out by this process of scheduler %s (newest: %d); start from 0",
 			after, r.cfg.Name, r.results.last)
 	}
-	records, cursor := r.results.collect(client, after, limit)
+	records, cursor := r.results.collect(into, client, after, limit)
 	return records, cursor, nil
 }
 
@@ -155,6 +180,7 @@ func (r *Replica) status(t *task) cluster.TaskStatus {
 }
 
 func (r *Replica) endedStatus(e *ended) cluster.TaskStatus {
+	record := e.record // the original's memory is used again
 	return cluster.TaskStatus{ID: e.record.ID, Type: e.record.Type, Mode: e.record.Mode, Phase: cluster.Ended,
-		Node: e.record.Worker, Scheduler: r.cfg.Name, Record: e.record}
+		Node: record.Worker, Scheduler: r.cfg.Name, Record: &record}
 }

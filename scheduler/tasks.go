@@ -24,6 +24,7 @@ type task struct {
 	refusals int           // that were not about the moment
 	losses   int           // of the machine that had it
 	placed   []placedOn    // every placement of it
+	first    [1]placedOn   // the usual placements, without another allocation
 	view     int64         // decisions that the deciding view included
 	cancel   bool          // wanted; the worker may not hold the task yet
 	reason   string        // why it was placed again
@@ -62,7 +63,9 @@ func (r *Replica) Submit(now time.Duration, client string, s *cluster.TaskSpec) 
 		r.stats.Refused++
 		return &r.ready, refuse(s.ID, cluster.DuplicateTask, "scheduler %s already has a task with this id", r.cfg.Name)
 	}
-	t := &task{client: client, phase: cluster.Placing, node: NoNode, received: now}
+	t := r.newTask()
+	*t = task{client: client, phase: cluster.Placing, node: NoNode, received: now}
+	t.placed = t.first[:0]
 	if refusal := r.catalog.Resolve(s, &t.spec); refusal != nil {
 		r.stats.Refused++
 		return &r.ready, refusal
@@ -75,6 +78,28 @@ func (r *Replica) Submit(now time.Duration, client string, s *cluster.TaskSpec) 
 	}
 	r.pending++
 	return &r.ready, nil
+}
+
+// newTask returns memory for a task.
+func (r *Replica) newTask() *task {
+	last := len(r.free) - 1
+	if last < 0 {
+		return new(task)
+	}
+	t := r.free[last]
+	r.free = r.free[:last]
+	return t
+}
+
+// spareTasks bounds the memory that a burst leaves behind.
+const spareTasks = 1024
+
+// recycle takes the memory of an ended task back. A policy that waits for probes may still know the task,
+// and so may the line of tasks that no node could take.
+func (r *Replica) recycle(t *task) {
+	if r.policy.Cached() && t.waiting == 0 && len(r.free) < spareTasks {
+		r.free = append(r.free, t)
+	}
 }
 
 func (r *Replica) holds(id string) bool {

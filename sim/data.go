@@ -71,16 +71,15 @@ func (d *dataShell) carryOut(step datastore.Step) {
 // push sends a scheduler what it lacks now.
 func (d *dataShell) push(sched int32) {
 	ref := &d.sim.schedulers[sched].ref
-	snapshot, registered := d.store.SnapshotFor(ref.Name, ref.Incarnation)
-	if !registered {
+	m := d.sim.take()
+	if !d.store.FillSnapshot(&m.snapshot, ref.Name, ref.Incarnation) {
+		d.sim.release(m)
 		return
 	}
 	if d.drift != nil {
-		d.drift.distort(&snapshot)
+		d.drift.distort(&m.snapshot)
 	}
-	m := d.sim.take()
 	m.method, m.sched, m.origin = push, sched, d.epoch
-	m.snapshot = snapshot
 	d.pushers[sched].busy = true
 	d.sim.send(m)
 }

@@ -18,7 +18,8 @@ type generatorShell struct {
 	idle  []int32 // due, and no scheduler takes them
 	open  int     // tasks without a row
 	count Result
-	err   error // writing rows failed
+	row   generator.Row // being written
+	err   error         // writing rows failed
 }
 
 // submission is where a task stands, as far as the generator knows.
@@ -144,9 +145,9 @@ func (g *generatorShell) refused(i int32, refusal *cluster.Refusal) {
 	if refusal.Code == cluster.DuplicateTask && g.tasks[i].times > 1 {
 		return
 	}
-	row := g.row(i)
+	row := g.begin(i)
 	row.Outcome, row.Reason = cluster.Failed, refusal.Error()
-	g.write(i, &row)
+	g.write(i)
 }
 
 // ended takes the record of a task from its scheduler. The first one counts.
@@ -155,24 +156,24 @@ func (g *generatorShell) ended(r *cluster.TaskRecord) {
 	if g.tasks[i].ended {
 		return
 	}
-	row := g.row(i)
-	row.Fill(r, 0, int(g.tasks[i].times))
-	g.write(i, &row)
+	g.begin(i).Fill(r, 0, int(g.tasks[i].times))
+	g.write(i)
 }
 
-func (g *generatorShell) row(i int32) generator.Row {
-	row := g.sim.cfg.Workload.NewRow(int(i))
-	row.Warmup = int(i) < g.sim.cfg.Warmup
-	row.Sent = g.tasks[i].sent
-	return row
+// begin starts the row of task i.
+func (g *generatorShell) begin(i int32) *generator.Row {
+	g.row = g.sim.cfg.Workload.NewRow(int(i))
+	g.row.Warmup = int(i) < g.sim.cfg.Warmup
+	g.row.Sent = g.tasks[i].sent
+	return &g.row
 }
 
-func (g *generatorShell) write(i int32, row *generator.Row) {
+func (g *generatorShell) write(i int32) {
 	g.tasks[i].ended = true
 	g.open--
-	g.count.add(row.Outcome)
+	g.count.add(g.row.Outcome)
 	if g.sim.cfg.Row != nil && g.err == nil {
-		g.err = g.sim.cfg.Row(row)
+		g.err = g.sim.cfg.Row(&g.row)
 	}
 }
 

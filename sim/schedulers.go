@@ -21,6 +21,9 @@ type schedulerShell struct {
 	deltas      []*cluster.Delta // waiting for the flush under way
 	registering bool
 	cursor      int64 // of the results collected so far
+
+	spec    cluster.TaskSpec // memory of the last submission
+	records []cluster.TaskRecord
 }
 
 // peer is the ordered stream to one worker process: one message at a time, so that placements arrive in
@@ -48,8 +51,8 @@ func (d *schedulerShell) submitted(m *message) {
 		m.code = cluster.CodeOf(err)
 		return
 	}
-	spec := d.sim.cfg.Workload.Task(int(m.task))
-	ready, refusal := d.replica.Submit(d.sim.now, client, &spec)
+	d.spec = d.sim.cfg.Workload.Task(int(m.task))
+	ready, refusal := d.replica.Submit(d.sim.now, client, &d.spec)
 	if refusal != nil {
 		d.sim.generator.refused(m.task, refusal)
 	}
@@ -275,11 +278,11 @@ func (d *schedulerShell) flushAnswered(m *message) {
 // scheduler's time until there is one.
 func (d *schedulerShell) collect() {
 	for {
-		records, cursor, err := d.replica.Collect(client, d.cursor, collectMax)
+		records, cursor, err := d.replica.AppendRecords(d.records[:0], client, d.cursor, collectMax)
 		if err != nil || len(records) == 0 {
 			return
 		}
-		d.cursor = cursor
+		d.records, d.cursor = records, cursor
 		for i := range records {
 			d.sim.generator.ended(&records[i])
 		}

@@ -105,14 +105,13 @@ func (w *workerShell) notify(sched int32) {
 	if n.busy {
 		return
 	}
-	notice, waiting := w.node.Notice(w.sim.now, w.sim.schedulers[sched].ref.Name, w.sim.cfg.MaxBatch)
-	if !waiting {
+	m := w.sim.take()
+	if !w.node.FillNotice(&m.notice, w.sim.now, w.sim.schedulers[sched].ref.Name, w.sim.cfg.MaxBatch) {
+		w.sim.release(m)
 		return
 	}
 	n.busy = true
-	m := w.sim.take()
 	m.method, m.sched, m.node, m.origin = complete, sched, w.index, w.epoch
-	m.notice = notice
 	w.sim.send(m)
 }
 
@@ -153,7 +152,7 @@ func (w *workerShell) report() {
 	w.reporting, w.reportDue, w.reported = true, false, w.sim.now
 	m := w.sim.take()
 	m.method, m.node, m.origin = report, w.index, w.epoch
-	m.report = w.node.Report(w.sim.now)
+	w.node.FillReport(w.sim.now, &m.report)
 	w.sim.send(m)
 }
 

@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"slices"
 	"time"
 
 	"dodoor/internal/cluster"
@@ -38,24 +39,30 @@ type Notice struct {
 
 // Notice returns the oldest completions, at most most of them, that a scheduler has not acknowledged.
 // It is false when there are none. They stay until Acknowledged or until they expire.
-func (n *Node) Notice(now time.Duration, scheduler string, most int) (Notice, bool) {
+func (n *Node) Notice(now time.Duration, scheduler string, most int) (notice Notice, ok bool) {
+	return notice, n.FillNotice(&notice, now, scheduler, most)
+}
+
+// FillNotice is Notice into one that is not in use any more: its completions keep their memory.
+func (n *Node) FillNotice(notice *Notice, now time.Duration, scheduler string, most int) bool {
 	s := n.streams.find(scheduler)
 	if s == nil || s.outbox.waiting.len() == 0 {
-		return Notice{}, false
+		return false
 	}
 	count := min(most, s.outbox.waiting.len())
-	batch := make([]cluster.Completion, count)
-	for i := range batch {
-		batch[i] = s.outbox.waiting.at(i).completion()
+	batch := slices.Grow(notice.Message.Completions[:0], count)
+	for i := range count {
+		batch = append(batch, s.outbox.waiting.at(i).completion())
 	}
-	return Notice{
+	*notice = Notice{
 		To: s.ref,
 		Message: cluster.CompletionNotice{
 			Node: n.cfg.Node.Name, NodeIncarnation: n.cfg.Node.Incarnation, SchedulerIncarnation: s.ref.Incarnation,
 			Completions: batch, Report: n.rider(now, s),
 		},
 		upTo: s.outbox.popped + int64(count),
-	}, true
+	}
+	return true
 }
 
 // Acknowledged drops the completions of a notice that its scheduler has taken.

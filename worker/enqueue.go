@@ -17,7 +17,7 @@ import (
 // has to attach first, with cluster.Invalid when its numbers contradict each other. Then nothing has
 // changed.
 func (n *Node) Enqueue(now time.Duration, e *cluster.Enqueue) (cluster.EnqueueReply, Step, error) {
-	var step Step
+	step := n.begin()
 	if e.NodeIncarnation != n.cfg.Node.Incarnation {
 		return cluster.EnqueueReply{}, step, cluster.Errorf(cluster.Stale, "placements are for incarnation %d of node %s; this is %d",
 			e.NodeIncarnation, n.cfg.Node.Name, n.cfg.Node.Incarnation)
@@ -43,7 +43,7 @@ func (n *Node) Enqueue(now time.Duration, e *cluster.Enqueue) (cluster.EnqueueRe
 	if reply.Report = n.rider(now, s); reply.Report == nil && len(reply.Refused) > 0 {
 		reply.Report = n.reportTo(now, s)
 	}
-	return reply, step, nil
+	return reply, n.done(&step), nil
 }
 
 // checkNumbers checks that the message accounts for its placements, each once and in order.
@@ -76,7 +76,8 @@ func (n *Node) place(now time.Duration, s *stream, a *cluster.Assignment, step *
 	if refusal != nil {
 		return refusal
 	}
-	t := &task{
+	t := n.held.take()
+	*t = task{
 		id: a.TaskID, prog: p, mode: cluster.CanonicalMode(a.Mode), shape: a.Shape, scale: a.TimeScale,
 		phase: cluster.Queued, rif: n.load.Tasks, enqueued: now, started: -1,
 	}

@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"slices"
 	"time"
 
 	"dodoor/internal/cluster"
@@ -9,12 +10,18 @@ import (
 // Report returns the node's state: the exact load of its uncompleted tasks, and what it received from
 // each scheduler. Every report has the next sequence number, so receivers keep the newest whichever
 // way and in whatever order reports reach them.
-func (n *Node) Report(now time.Duration) cluster.Report {
-	received := make([]cluster.Received, len(n.streams))
-	for i, s := range n.streams {
-		received[i] = s.vector()
+func (n *Node) Report(now time.Duration) (r cluster.Report) {
+	n.FillReport(now, &r)
+	return r
+}
+
+// FillReport is Report into one that is not in use any more: its vectors keep their memory.
+func (n *Node) FillReport(now time.Duration, r *cluster.Report) {
+	received := slices.Grow(r.Received[:0], len(n.streams))
+	for _, s := range n.streams {
+		received = append(received, s.vector())
 	}
-	return n.report(now, received)
+	*r = n.report(now, received)
 }
 
 // reportTo is a report for one scheduler. It needs to know of no other scheduler's placements, and

@@ -32,6 +32,10 @@ type Node struct {
 	sequence int64  // of the last report
 	draining bool
 	counts   Counts
+
+	starts   []Start  // memory of the last step's
+	notified []string // likewise
+	owners   []owner
 }
 
 // Counts are totals since the node started.
@@ -43,7 +47,7 @@ type Counts struct {
 	Dropped  int64                   // completions that expired or exceeded their bound, unacknowledged
 }
 
-// Step is what the shell has to do after a verb.
+// Step is what the shell has to do after a verb. Its lists are valid until the next verb.
 type Step struct {
 	Start  []Start  // run these
 	Kill   []string // end these executions now, by task id
@@ -85,6 +89,15 @@ func New(cfg Config) (*Node, error) {
 	}, nil
 }
 
+// begin returns an empty step, which reuses the last one's memory.
+func (n *Node) begin() Step { return Step{Start: n.starts[:0], Notify: n.notified[:0]} }
+
+// done hands a step out.
+func (n *Node) done(step *Step) Step {
+	n.starts, n.notified = step.Start, step.Notify
+	return *step
+}
+
 // admit starts tasks from the head of the line for as long as the head fits; it never looks behind
 // it.
 func (n *Node) admit(now time.Duration, step *Step) {
@@ -117,7 +130,7 @@ func (n *Node) timeout(t *task) time.Duration {
 // Finished takes the end of an execution: its reservation is released, and as many heads as fit are
 // admitted. An execution that the node no longer runs (it was abandoned) is ignored.
 func (n *Node) Finished(now time.Duration, taskID string, r Result) Step {
-	var step Step
+	step := n.begin()
 	t := n.held.byID[taskID]
 	if t == nil || t.phase != cluster.Running {
 		return step
@@ -130,7 +143,7 @@ func (n *Node) Finished(now time.Duration, taskID string, r Result) Step {
 	if r.Outcome == cluster.Finished || r.Outcome == cluster.Failed || r.Outcome == cluster.TimedOut {
 		n.latencies.add(t.rif, t.ended-t.enqueued)
 	}
-	return step
+	return n.done(&step)
 }
 
 // end brings a held task to its terminal state and takes it off the load.
@@ -145,7 +158,8 @@ func (n *Node) end(now time.Duration, t *task, r Result, step *Step) {
 	n.counts.Outcomes[r.Outcome]++
 	step.Report = true
 	t.pending = len(t.owners)
-	for _, o := range slices.Clone(t.owners) {
+	n.owners = append(n.owners[:0], t.owners...) // delivering may remove one
+	for _, o := range n.owners {
 		o.stream.active--
 		n.deliver(t, o, step)
 	}

@@ -47,7 +47,7 @@ type Daemon struct {
 
 // New validates the configuration and binds the address.
 func New(cfg Config) (*Daemon, error) {
-	listener, err := net.Listen("tcp", cfg.Listen)
+	listener, err := cfg.RPC.Bind(cfg.Listen)
 	if err != nil {
 		return nil, fmt.Errorf("data service: %w", err)
 	}

@@ -47,6 +47,9 @@ func Errorf(code ErrorCode, format string, args ...any) error {
 
 // CodeOf returns the code of a declared error in err's chain, or 0.
 func CodeOf(err error) ErrorCode {
+	if err == nil {
+		return 0
+	}
 	var e *Error
 	if errors.As(err, &e) {
 		return e.Code

@@ -62,7 +62,7 @@ type Daemon struct {
 
 // New validates the configuration and binds the address.
 func New(cfg Config) (*Daemon, error) {
-	listener, err := net.Listen("tcp", cfg.Listen)
+	listener, err := cfg.RPC.Bind(cfg.Listen)
 	if err != nil {
 		return nil, fmt.Errorf("worker %s: %w", cfg.Node.Node.Name, err)
 	}

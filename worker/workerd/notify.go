@@ -17,13 +17,19 @@ type notifier struct {
 	signals chan struct{}
 	ctx     context.Context
 	close   context.CancelFunc
-	flushed chan struct{} // closed when nothing waits; nil: nobody asks. Guarded by the daemon's lock.
+
+	// Guarded by the daemon's lock.
+	busy    bool           // a notice is on its way
+	first   *worker.Notice // what it is to carry; nil: what waits then
+	flushed chan struct{}  // closed when nothing waits; nil: nobody asks
 
 	client *rpc.SchedulerClient
 	addr   string
 }
 
-// notify wakes the notifier of a scheduler. The caller holds the lock.
+// notify wakes the notifier of a scheduler. An idle one gets its notice from this very step: the report
+// that rides on it then precedes the step's own report to the data service, whoever runs first, and a
+// scheduler does not take that for older than what it has. The caller holds the lock.
 func (d *Daemon) notify(scheduler string) {
 	n := d.notifiers[scheduler]
 	if n == nil {
@@ -31,6 +37,11 @@ func (d *Daemon) notify(scheduler string) {
 		n.ctx, n.close = context.WithCancel(context.Background())
 		d.notifiers[scheduler] = n
 		d.work.Go(n.run)
+	}
+	if !n.busy {
+		if notice, waiting := d.node.Notice(d.now(), scheduler, d.cfg.MaxBatch); waiting {
+			n.busy, n.first = true, &notice
+		}
 	}
 	select {
 	case n.signals <- struct{}{}:
@@ -112,15 +123,21 @@ func (n *notifier) deliver() {
 func (n *notifier) next() (worker.Notice, bool) {
 	n.d.mu.Lock()
 	defer n.d.mu.Unlock()
+	if first := n.first; first != nil {
+		n.first = nil
+		return *first, true
+	}
 	notice, waiting := n.d.node.Notice(n.d.now(), n.name, n.d.cfg.MaxBatch)
+	n.busy = waiting
 	if !waiting {
 		n.answer()
 	}
 	return notice, waiting
 }
 
-// answer tells whoever waits that nothing is left to carry. The caller holds the lock.
+// answer ends a delivery, and tells whoever waits that nothing is left to carry. The caller holds the lock.
 func (n *notifier) answer() {
+	n.busy = false
 	if n.flushed != nil {
 		close(n.flushed)
 		n.flushed = nil

@@ -168,6 +168,30 @@ func TestCompletionsGatherWhileANoticeIsUnderWay(t *testing.T) {
 	}
 }
 
+// The report that rides on a notice is older than the one that the same completion sends to the data
+// service: a snapshot with the latter is then news to the scheduler, whoever ran first here.
+func TestRiderPrecedesTheReport(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const tasks = 50
+		b := start(t, func(c *Config) { c.Heartbeat = time.Hour })
+		b.sched.ref.Riders = true
+		for i := range tasks {
+			b.sched.accept(t, task{id: fmt.Sprint("t", i), takes: time.Second, cores: 4})
+		}
+		begun := len(b.data.reported())
+		pass(tasks * time.Second)
+		notices, reports := b.sched.received(), b.data.reported()[begun:]
+		if len(notices) != tasks || len(reports) != tasks {
+			t.Fatalf("%d notices and %d reports, want %d of each", len(notices), len(reports), tasks)
+		}
+		for i := range tasks {
+			if rider := notices[i].Report; rider == nil || rider.Sequence >= reports[i].Sequence || rider.Load != reports[i].Load {
+				t.Errorf("completion %d: rider %+v, report %+v", i, rider, reports[i])
+			}
+		}
+	})
+}
+
 // Schedulers come and go: what the worker keeps for each goes with it.
 func TestNotifiersDoNotGather(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
