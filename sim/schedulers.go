@@ -258,7 +258,7 @@ func (d *schedulerShell) flush() {
 	m := d.sim.take()
 	m.method, m.sched, m.origin = flush, d.index, d.epoch
 	m.delta = scheduler.Merge(d.deltas[:count])
-	d.deltas = append(d.deltas[:0], d.deltas[count:]...)
+	d.deltas = d.deltas[count:]
 	d.sim.send(m)
 }
 

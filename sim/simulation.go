@@ -115,8 +115,7 @@ func (s *Simulation) startData(incarnation int64) error {
 func (s *Simulation) startWorker(i int32, incarnation int64) error {
 	ref := s.cfg.Nodes[i]
 	ref.Incarnation = incarnation
-	node, err := worker.New(worker.Config{Node: ref, Dimensions: s.cfg.Replica.Dimensions, Types: s.cfg.Replica.Types,
-		Executors: []worker.Executor{{Name: emulator, Emulates: true}}, Executor: emulator, Limits: s.cfg.Limits})
+	node, err := s.newNode(ref)
 	if err != nil {
 		return err
 	}
@@ -125,6 +124,14 @@ func (s *Simulation) startWorker(i int32, incarnation int64) error {
 	*w = workerShell{sim: s, index: i, ref: ref, node: node, check: newLedger(&ref), notices: make([]notifier, s.cfg.Schedulers)}
 	w.up, w.epoch = true, epoch
 	return nil
+}
+
+func (s *Simulation) newNode(ref cluster.Node) (*worker.Node, error) {
+	if first := s.workers[0].node; first != nil {
+		return first.Sibling(ref)
+	}
+	return worker.New(worker.Config{Node: ref, Dimensions: s.cfg.Replica.Dimensions, Types: s.cfg.Replica.Types,
+		Executors: []worker.Executor{{Name: emulator, Emulates: true}}, Executor: emulator, Limits: s.cfg.Limits})
 }
 
 // emulator is the only executor of a simulated node.

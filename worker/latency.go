@@ -12,13 +12,12 @@ import (
 // (Prequal, NSDI'24). Memory is bounded: numbers share a bucket the more the larger they are, and a
 // bucket keeps the newest only.
 type latencies struct {
-	buckets [latencyBuckets]*recent
+	buckets []*recent // up to the highest that was needed
 }
 
 const (
 	recentLatencies = 16
 	exactRIFs       = 32 // one bucket each; above, eight per power of two
-	latencyBuckets  = exactRIFs + 8*(63-5)
 )
 
 // recent is a ring of the newest latencies.
@@ -40,7 +39,11 @@ func bucket(rif int64) int {
 }
 
 func (l *latencies) add(rif int64, latency time.Duration) {
-	b := &l.buckets[bucket(rif)]
+	at := bucket(rif)
+	for len(l.buckets) <= at {
+		l.buckets = append(l.buckets, nil)
+	}
+	b := &l.buckets[at]
 	if *b == nil {
 		*b = new(recent)
 	}
@@ -53,7 +56,7 @@ func (l *latencies) add(rif int64, latency time.Duration) {
 // number counts, so that the answer is a latency that was observed.
 func (l *latencies) median(rif int64) time.Duration {
 	at := bucket(rif)
-	for distance := range latencyBuckets {
+	for distance := range max(at+1, len(l.buckets)-at) {
 		var seen [2 * recentLatencies]time.Duration
 		found := append(seen[:0], l.observed(at-distance)...)
 		if distance > 0 {
@@ -68,7 +71,7 @@ func (l *latencies) median(rif int64) time.Duration {
 }
 
 func (l *latencies) observed(i int) []time.Duration {
-	if i < 0 || i >= latencyBuckets || l.buckets[i] == nil {
+	if i < 0 || i >= len(l.buckets) || l.buckets[i] == nil {
 		return nil
 	}
 	return l.buckets[i].all()

@@ -82,11 +82,26 @@ func New(cfg Config) (*Node, error) {
 	if err != nil {
 		return nil, fmt.Errorf("worker: %w", err)
 	}
+	return assemble(cfg, programs), nil
+}
+
+// Sibling returns an empty node that differs from n in nothing but its name, class and capacity. It shares
+// n's catalogue of task types, which would be the largest part of a cluster in one process.
+func (n *Node) Sibling(node cluster.Node) (*Node, error) {
+	cfg := n.cfg
+	cfg.Node = node
+	if err := cfg.validate(); err != nil {
+		return nil, fmt.Errorf("worker: %w", err)
+	}
+	return assemble(cfg, n.programs), nil
+}
+
+func assemble(cfg Config, programs map[string]*program) *Node {
 	return &Node{
 		cfg: cfg, programs: programs,
 		ledger: ledger{capacity: cfg.Node.Capacity, slots: cfg.Node.Slots},
 		held:   holding{byID: map[string]*task{}},
-	}, nil
+	}
 }
 
 // begin returns an empty step, which reuses the last one's memory.
