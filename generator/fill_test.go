@@ -16,7 +16,7 @@ func TestFill(t *testing.T) {
 		Scheduler: "s1", Worker: "w1", Class: "m510", Demand: cluster.Resources{4000, 39}, Estimate: 699,
 		Received: epoch + 10*time.Millisecond, Scheduling: 2 * time.Millisecond, Wait: 30 * time.Millisecond,
 		Run: 400 * time.Millisecond, Makespan: 445 * time.Millisecond, Attempts: 2, Outcome: cluster.Finished,
-		CPU: time.Second, PeakMemory: 41, ViewDecisions: 200,
+		Measured: cluster.Measured{CPU: time.Second, PeakMemory: 41, Startup: 160 * time.Millisecond}, ViewDecisions: 200,
 	}
 	w, err := NewWorkload([]Request{{ID: "a", Type: "matmul", Demand: cluster.Resources{8000, 41}, Duration: 456}},
 		Options{Pacing: Pacing{QPS: 1, TimeScale: 1}})

@@ -44,7 +44,8 @@ type Row struct {
 	Warmup        bool  // excluded from every figure but the counts
 	ViewDecisions int64 // cluster-wide decisions that the deciding view included
 	CPU           time.Duration
-	PeakMemory    int64 // MiB
+	PeakMemory    int64         // MiB
+	Startup       time.Duration // part of the run: until the program itself began
 	Reason        string
 }
 
@@ -72,6 +73,7 @@ var rowColumns = []column[Row]{
 	number("view_decisions", wholePlaces, 0, func(r *Row) *int64 { return &r.ViewDecisions }),
 	number("cpu_ms", nanoPlaces, 0, func(r *Row) *time.Duration { return &r.CPU }),
 	number("peak_memory_mb", wholePlaces, 0, func(r *Row) *int64 { return &r.PeakMemory }),
+	number("startup_ms", nanoPlaces, 0, func(r *Row) *time.Duration { return &r.Startup }),
 	text("reason", func(r *Row) *string { return &r.Reason }),
 }
 
@@ -114,7 +116,7 @@ func (w *Workload) NewRow(i int) Row {
 func (r *Row) Fill(rec *cluster.TaskRecord, start time.Duration, submissions int) {
 	r.Scheduler, r.Worker, r.Class = rec.Scheduler, rec.Worker, rec.Class
 	r.Outcome, r.Reason, r.Attempts = rec.Outcome, rec.Reason, max(rec.Attempts+submissions-1, submissions)
-	r.CPU, r.PeakMemory, r.ViewDecisions = rec.CPU, rec.PeakMemory, rec.ViewDecisions
+	r.CPU, r.PeakMemory, r.Startup, r.ViewDecisions = rec.CPU, rec.PeakMemory, rec.Startup, rec.ViewDecisions
 	received := rec.Received - start
 	r.Received = received
 	if submissions > 1 {

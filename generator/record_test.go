@@ -60,8 +60,8 @@ var someRow = Row{
 
 func TestRowsLookAsPublished(t *testing.T) {
 	want := "task_id,type,mode,scheduler,worker,class,cores,memory_mb,estimate_ms,scheduled_ms,sent_ms,received_ms,enqueued_ms," +
-		"started_ms,finished_ms,completed_ms,attempts,outcome,exit_code,warmup,view_decisions,cpu_ms,peak_memory_mb,reason\n" +
-		`7,matmul,short,s0,w12,c6620,14,38,547,1.5,1.500001,2,3,,,4,1,failed,-1,1,300,1.25,40,"exit status 1: ""no, thanks"""` + "\n"
+		"started_ms,finished_ms,completed_ms,attempts,outcome,exit_code,warmup,view_decisions,cpu_ms,peak_memory_mb,startup_ms,reason\n" +
+		`7,matmul,short,s0,w12,c6620,14,38,547,1.5,1.500001,2,3,,,4,1,failed,-1,1,300,1.25,40,0,"exit status 1: ""no, thanks"""` + "\n"
 	if got := string(writeRows(t, someRow)); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
@@ -122,7 +122,7 @@ func TestRowReaderIsStrict(t *testing.T) {
 		"cut header":        {"task_id,ty", "cut off"},
 		"missing column":    {change("memory_mb,", ""), "line 1: the header must have memory_mb as column 8"},
 		"another column":    {header + ",mood\n" + line, `line 1: unknown column "mood"`},
-		"short line":        {header + "\n7,matmul\n", "line 2: has 2 fields instead of 24"},
+		"short line":        {header + "\n7,matmul\n", "line 2: has 2 fields instead of 25"},
 		"word for number":   {change(",38,", ",lots,"), `column memory_mb: "lots" is not a plain`},
 		"negative memory":   {change(",38,", ",-38,"), `column memory_mb: "-38" is below 0`},
 		"too fine":          {change("1.500001", "1.5000001"), `column sent_ms: "1.5000001" has more than 6 decimals`},

@@ -11,7 +11,7 @@ import (
 )
 
 // RowsVersion is the version of the files of a run: it changes when a column or its meaning does.
-const RowsVersion = 1
+const RowsVersion = 2
 
 // RunInfo is run.json: everything that the rows of a run do not say. It is written when the run
 // starts and again, with Ended set, when every row is on disk.

@@ -30,15 +30,15 @@ func TestRunInfoRoundTrip(t *testing.T) {
 
 func TestReadRunInfoRefusals(t *testing.T) {
 	for text, want := range map[string]string{
-		``:                             "not a run description",
-		`{"time_scale": 1`:             "not a run description: unexpected EOF",
-		`[]`:                           "not a run description",
-		`{"rows_version":2}`:           "rows_version is 2 and this dodoor reads 1: rows of another version",
-		`{}`:                           "time_scale is 0",
-		`{"time_scale": -2}`:           "time_scale is -2",
-		`{"time_scale":1,"warmup":-1}`: "warmup -1",
-		`{"time_scale":1,"seed":-1}`:   "seed",
-		`{"time_scale":1,"classes":[{"name":"x","nodes":-1}]}`: `class "x" has -1 nodes`,
+		``:                                    "not a run description",
+		`{"rows_version":2,"time_scale": 1`:   "not a run description: unexpected EOF",
+		`[]`:                                  "not a run description",
+		`{"rows_version":3}`:                  "rows_version is 3 and this dodoor reads 2: rows of another version",
+		`{}`:                                  "rows_version is 1",
+		`{"rows_version":2,"time_scale": -2}`: "time_scale is -2",
+		`{"rows_version":2,"time_scale":1,"warmup":-1}`:                         "warmup -1",
+		`{"rows_version":2,"time_scale":1,"seed":-1}`:                           "seed",
+		`{"rows_version":2,"time_scale":1,"classes":[{"name":"x","nodes":-1}]}`: `class "x" has -1 nodes`,
 	} {
 		if _, err := ReadRunInfo(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %q", text, err, want)

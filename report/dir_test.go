@@ -59,7 +59,7 @@ func TestHalfARunIsRefused(t *testing.T) {
 		"it has no run.json":             func(run, _ *string) { *run = "none" },
 		"is not a complete run":          func(_, tasks *string) { *tasks = "none" },
 		"run.json: not a run descr":      func(run, _ *string) { *run = (*run)[:len(*run)/2] },
-		"the run did not end":            func(run, _ *string) { *run = `{"time_scale":1,"ended":null}` },
+		"the run did not end":            func(run, _ *string) { *run = `{"rows_version":2,"time_scale":1,"ended":null}` },
 		"tasks.csv: the file is empty":   func(_, tasks *string) { *tasks = "" },
 		"tasks.csv: the last line is":    func(_, tasks *string) { *tasks = (*tasks)[:len(*tasks)-1] },
 		"has 0 rows and run.json speaks": func(_, tasks *string) { *tasks, _, _ = strings.Cut(*tasks, "\n"); *tasks += "\n" },

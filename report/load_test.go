@@ -36,7 +36,7 @@ func TestBadDirectories(t *testing.T) {
 			damage(t, replace(`"ended": "`, `"ended": null, "x": "`), run, runFile)
 		}, "did not end"},
 		"another version": {func(t *testing.T, _, run string) {
-			damage(t, replace(`"rows_version": 1`, `"rows_version": 2`), run, runFile)
+			damage(t, replace(`"rows_version": 2`, `"rows_version": 3`), run, runFile)
 		}, "another version of dodoor"},
 		"renamed column": {func(t *testing.T, _, run string) { damage(t, replace("mode,", "kind,"), run, tasksFile) }, "another version of dodoor"},
 		"more columns":   {func(t *testing.T, _, run string) { damage(t, replace("\n", ",more\n"), run, tasksFile) }, "another version of dodoor"},
@@ -69,7 +69,7 @@ func TestHalfARunAmongOthers(t *testing.T) {
 // Rows of another version are refused even among others: their figures would stand side by side.
 func TestTwoVersionsOfRows(t *testing.T) {
 	dir := campaign(t)
-	damage(t, replace(`"rows_version": 1`, `"rows_version": 2`), dir, "pot-qps10-seed2", runFile)
+	damage(t, replace(`"rows_version": 2`, `"rows_version": 3`), dir, "pot-qps10-seed2", runFile)
 	if _, err := Build(dir); err == nil || !strings.Contains(err.Error(), "pot-qps10-seed2") || !strings.Contains(err.Error(), "another version") {
 		t.Errorf("got %v", err)
 	}

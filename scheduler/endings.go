@@ -74,7 +74,7 @@ func (r *Replica) end(now time.Duration, t *task, c cluster.Completion) {
 		Demand: t.shape.Demand, Estimate: t.shape.Duration,
 		Received: t.received, Wait: c.Wait, Run: c.Run, Makespan: now - t.received,
 		Attempts: t.attempts, Outcome: c.Outcome, ExitCode: c.ExitCode, Reason: c.Reason,
-		CPU: c.CPU, PeakMemory: c.PeakMemory, ViewDecisions: t.view,
+		Measured: c.Measured, ViewDecisions: t.view,
 	}
 	if t.worker != "" {
 		record.Class = r.catalog.ClassName(t.class)

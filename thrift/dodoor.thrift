@@ -134,6 +134,9 @@ struct TaskRecord {
  18: optional i64 cpu_ms,
  19: optional i64 peak_memory_mib,
  20: optional i64 view_decisions,     // decisions that the deciding view included
+ 21: optional i64 startup_us,         // part of run_us
+ 22: optional bool out_of_memory,
+ 23: optional string output,          // the end of what the task printed
 }
 
 struct CollectRequest {
@@ -226,6 +229,9 @@ struct Completion {
   7: optional i64 run_us,
   8: optional i64 cpu_ms,
   9: optional i64 peak_memory_mib,
+ 10: optional i64 startup_us,
+ 11: optional bool out_of_memory,
+ 12: optional string output,
 }
 
 struct CompletionNotice {

@@ -9,11 +9,10 @@ import (
 
 // Result is how an execution ended, as its executor saw it.
 type Result struct {
-	Outcome    cluster.Outcome
-	ExitCode   int // of the program; -1 where there is none to speak of
-	Reason     string
-	CPU        time.Duration
-	PeakMemory int64 // MiB
+	Outcome  cluster.Outcome
+	ExitCode int // of the program; -1 where there is none to speak of
+	Reason   string
+	cluster.Measured
 }
 
 // outbox holds the completions that a scheduler has not acknowledged, oldest first. It is bounded,
@@ -80,7 +79,7 @@ func (e *ended) completion() cluster.Completion {
 	t := e.t
 	c := cluster.Completion{
 		TaskID: t.id, Number: e.number, Outcome: t.result.Outcome, ExitCode: t.result.ExitCode, Reason: t.result.Reason,
-		CPU: t.result.CPU, PeakMemory: t.result.PeakMemory,
+		Measured: t.result.Measured,
 	}
 	c.Wait, c.Run = t.intervals()
 	return c

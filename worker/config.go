@@ -71,6 +71,7 @@ const maxTimeoutFactor = 1e6
 type program struct {
 	name     string
 	executor string
+	image    string
 	missing  bool // this node does not have the executor
 	emulated bool
 	anyMode  bool
@@ -92,7 +93,7 @@ func (c *Config) programs() (map[string]*program, error) {
 		if programs[t.Name] != nil {
 			return nil, fmt.Errorf("node %s: task type %q is defined twice", c.Node.Name, t.Name)
 		}
-		p := &program{name: t.Name, executor: c.Executor, anyMode: len(t.Modes) == 0, plain: t.Argv, argv: map[string][]string{}}
+		p := &program{name: t.Name, executor: c.Executor, image: t.Image, anyMode: len(t.Modes) == 0, plain: t.Argv, argv: map[string][]string{}}
 		if p.executor == "" {
 			p.executor = t.Executor
 		}

@@ -60,6 +60,7 @@ type Start struct {
 	TaskID     string
 	Type, Mode string
 	Executor   string
+	Image      string
 	Argv       []string // of the type and mode; shared, not to be written
 	Shape      cluster.Shape
 	TimeScale  float64
@@ -126,7 +127,7 @@ func (n *Node) admit(now time.Duration, step *Step) {
 
 func (n *Node) start(t *task) Start {
 	s := Start{
-		TaskID: t.id, Type: t.prog.name, Mode: t.mode, Executor: t.prog.executor, Argv: t.prog.argvOf(t.mode),
+		TaskID: t.id, Type: t.prog.name, Mode: t.mode, Executor: t.prog.executor, Image: t.prog.image, Argv: t.prog.argvOf(t.mode),
 		Shape: t.shape, TimeScale: t.scale, Seed: cluster.HashID(t.id),
 	}
 	s.Timeout = n.timeout(t)

@@ -42,7 +42,7 @@ func (n *Node) status(t *task) cluster.TaskStatus {
 			Worker: n.cfg.Node.Name, Class: n.cfg.Node.Class,
 			Demand: t.shape.Demand, Estimate: t.shape.Duration, Attempts: 1,
 			Outcome: t.result.Outcome, ExitCode: t.result.ExitCode, Reason: t.result.Reason,
-			CPU: t.result.CPU, PeakMemory: t.result.PeakMemory,
+			Measured: t.result.Measured,
 		}
 		r.Wait, r.Run = t.intervals()
 		s.Record = r

@@ -3115,6 +3115,9 @@ func (p *SubmitReply) String() string {
 //   - CPUMs
 //   - PeakMemoryMib
 //   - ViewDecisions
+//   - StartupUs
+//   - OutOfMemory
+//   - Output
 type TaskRecord struct {
 	ID             *string  `thrift:"id,1" db:"id" json:"id,omitempty"`
 	TaskType       *string  `thrift:"task_type,2" db:"task_type" json:"task_type,omitempty"`
@@ -3136,6 +3139,9 @@ type TaskRecord struct {
 	CPUMs          *int64   `thrift:"cpu_ms,18" db:"cpu_ms" json:"cpu_ms,omitempty"`
 	PeakMemoryMib  *int64   `thrift:"peak_memory_mib,19" db:"peak_memory_mib" json:"peak_memory_mib,omitempty"`
 	ViewDecisions  *int64   `thrift:"view_decisions,20" db:"view_decisions" json:"view_decisions,omitempty"`
+	StartupUs      *int64   `thrift:"startup_us,21" db:"startup_us" json:"startup_us,omitempty"`
+	OutOfMemory    *bool    `thrift:"out_of_memory,22" db:"out_of_memory" json:"out_of_memory,omitempty"`
+	Output         *string  `thrift:"output,23" db:"output" json:"output,omitempty"`
 }
 
 func NewTaskRecord() *TaskRecord {
@@ -3321,6 +3327,33 @@ func (p *TaskRecord) GetViewDecisions() int64 {
 	}
 	return *p.ViewDecisions
 }
+
+var TaskRecord_StartupUs_DEFAULT int64
+
+func (p *TaskRecord) GetStartupUs() int64 {
+	if !p.IsSetStartupUs() {
+		return TaskRecord_StartupUs_DEFAULT
+	}
+	return *p.StartupUs
+}
+
+var TaskRecord_OutOfMemory_DEFAULT bool
+
+func (p *TaskRecord) GetOutOfMemory() bool {
+	if !p.IsSetOutOfMemory() {
+		return TaskRecord_OutOfMemory_DEFAULT
+	}
+	return *p.OutOfMemory
+}
+
+var TaskRecord_Output_DEFAULT string
+
+func (p *TaskRecord) GetOutput() string {
+	if !p.IsSetOutput() {
+		return TaskRecord_Output_DEFAULT
+	}
+	return *p.Output
+}
 func (p *TaskRecord) IsSetID() bool {
 	return p.ID != nil
 }
@@ -3399,6 +3432,18 @@ func (p *TaskRecord) IsSetPeakMemoryMib() bool {
 
 func (p *TaskRecord) IsSetViewDecisions() bool {
 	return p.ViewDecisions != nil
+}
+
+func (p *TaskRecord) IsSetStartupUs() bool {
+	return p.StartupUs != nil
+}
+
+func (p *TaskRecord) IsSetOutOfMemory() bool {
+	return p.OutOfMemory != nil
+}
+
+func (p *TaskRecord) IsSetOutput() bool {
+	return p.Output != nil
 }
 
 func (p *TaskRecord) Read(ctx context.Context, iprot thrift.TProtocol) error {
@@ -3615,6 +3660,36 @@ func (p *TaskRecord) Read(ctx context.Context, iprot thrift.TProtocol) error {
 					return err
 				}
 			}
+		case 21:
+			if fieldTypeId == thrift.I64 {
+				if err := p.ReadField21(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 22:
+			if fieldTypeId == thrift.BOOL {
+				if err := p.ReadField22(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 23:
+			if fieldTypeId == thrift.STRING {
+				if err := p.ReadField23(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
 		default:
 			if err := iprot.Skip(ctx, fieldTypeId); err != nil {
 				return err
@@ -3810,6 +3885,33 @@ func (p *TaskRecord) ReadField20(ctx context.Context, iprot thrift.TProtocol) er
 	return nil
 }
 
+func (p *TaskRecord) ReadField21(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadI64(ctx); err != nil {
+		return thrift.PrependError("error reading field 21: ", err)
+	} else {
+		p.StartupUs = &v
+	}
+	return nil
+}
+
+func (p *TaskRecord) ReadField22(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadBool(ctx); err != nil {
+		return thrift.PrependError("error reading field 22: ", err)
+	} else {
+		p.OutOfMemory = &v
+	}
+	return nil
+}
+
+func (p *TaskRecord) ReadField23(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadString(ctx); err != nil {
+		return thrift.PrependError("error reading field 23: ", err)
+	} else {
+		p.Output = &v
+	}
+	return nil
+}
+
 func (p *TaskRecord) Write(ctx context.Context, oprot thrift.TProtocol) error {
 	if err := oprot.WriteStructBegin(ctx, "TaskRecord"); err != nil {
 		return thrift.PrependError(fmt.Sprintf("%T write struct begin error: ", p), err)
@@ -3873,6 +3975,15 @@ func (p *TaskRecord) Write(ctx context.Context, oprot thrift.TProtocol) error {
 			return err
 		}
 		if err := p.writeField20(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField21(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField22(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField23(ctx, oprot); err != nil {
 			return err
 		}
 	}
@@ -4185,6 +4296,51 @@ func (p *TaskRecord) writeField20(ctx context.Context, oprot thrift.TProtocol) (
 	return err
 }
 
+func (p *TaskRecord) writeField21(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetStartupUs() {
+		if err := oprot.WriteFieldBegin(ctx, "startup_us", thrift.I64, 21); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 21:startup_us: ", p), err)
+		}
+		if err := oprot.WriteI64(ctx, int64(*p.StartupUs)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.startup_us (21) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 21:startup_us: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *TaskRecord) writeField22(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetOutOfMemory() {
+		if err := oprot.WriteFieldBegin(ctx, "out_of_memory", thrift.BOOL, 22); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 22:out_of_memory: ", p), err)
+		}
+		if err := oprot.WriteBool(ctx, bool(*p.OutOfMemory)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.out_of_memory (22) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 22:out_of_memory: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *TaskRecord) writeField23(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetOutput() {
+		if err := oprot.WriteFieldBegin(ctx, "output", thrift.STRING, 23); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 23:output: ", p), err)
+		}
+		if err := oprot.WriteString(ctx, string(*p.Output)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.output (23) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 23:output: ", p), err)
+		}
+	}
+	return err
+}
+
 func (p *TaskRecord) Equals(other *TaskRecord) bool {
 	if p == other {
 		return true
@@ -4343,6 +4499,30 @@ func (p *TaskRecord) Equals(other *TaskRecord) bool {
 			return false
 		}
 		if (*p.ViewDecisions) != (*other.ViewDecisions) {
+			return false
+		}
+	}
+	if p.StartupUs != other.StartupUs {
+		if p.StartupUs == nil || other.StartupUs == nil {
+			return false
+		}
+		if (*p.StartupUs) != (*other.StartupUs) {
+			return false
+		}
+	}
+	if p.OutOfMemory != other.OutOfMemory {
+		if p.OutOfMemory == nil || other.OutOfMemory == nil {
+			return false
+		}
+		if (*p.OutOfMemory) != (*other.OutOfMemory) {
+			return false
+		}
+	}
+	if p.Output != other.Output {
+		if p.Output == nil || other.Output == nil {
+			return false
+		}
+		if (*p.Output) != (*other.Output) {
 			return false
 		}
 	}
@@ -7380,6 +7560,9 @@ func (p *ProbeReply) String() string {
 //   - RunUs
 //   - CPUMs
 //   - PeakMemoryMib
+//   - StartupUs
+//   - OutOfMemory
+//   - Output
 type Completion struct {
 	TaskID        *string  `thrift:"task_id,1" db:"task_id" json:"task_id,omitempty"`
 	Number        *int64   `thrift:"number,2" db:"number" json:"number,omitempty"`
@@ -7390,6 +7573,9 @@ type Completion struct {
 	RunUs         *int64   `thrift:"run_us,7" db:"run_us" json:"run_us,omitempty"`
 	CPUMs         *int64   `thrift:"cpu_ms,8" db:"cpu_ms" json:"cpu_ms,omitempty"`
 	PeakMemoryMib *int64   `thrift:"peak_memory_mib,9" db:"peak_memory_mib" json:"peak_memory_mib,omitempty"`
+	StartupUs     *int64   `thrift:"startup_us,10" db:"startup_us" json:"startup_us,omitempty"`
+	OutOfMemory   *bool    `thrift:"out_of_memory,11" db:"out_of_memory" json:"out_of_memory,omitempty"`
+	Output        *string  `thrift:"output,12" db:"output" json:"output,omitempty"`
 }
 
 func NewCompletion() *Completion {
@@ -7476,6 +7662,33 @@ func (p *Completion) GetPeakMemoryMib() int64 {
 	}
 	return *p.PeakMemoryMib
 }
+
+var Completion_StartupUs_DEFAULT int64
+
+func (p *Completion) GetStartupUs() int64 {
+	if !p.IsSetStartupUs() {
+		return Completion_StartupUs_DEFAULT
+	}
+	return *p.StartupUs
+}
+
+var Completion_OutOfMemory_DEFAULT bool
+
+func (p *Completion) GetOutOfMemory() bool {
+	if !p.IsSetOutOfMemory() {
+		return Completion_OutOfMemory_DEFAULT
+	}
+	return *p.OutOfMemory
+}
+
+var Completion_Output_DEFAULT string
+
+func (p *Completion) GetOutput() string {
+	if !p.IsSetOutput() {
+		return Completion_Output_DEFAULT
+	}
+	return *p.Output
+}
 func (p *Completion) IsSetTaskID() bool {
 	return p.TaskID != nil
 }
@@ -7510,6 +7723,18 @@ func (p *Completion) IsSetCPUMs() bool {
 
 func (p *Completion) IsSetPeakMemoryMib() bool {
 	return p.PeakMemoryMib != nil
+}
+
+func (p *Completion) IsSetStartupUs() bool {
+	return p.StartupUs != nil
+}
+
+func (p *Completion) IsSetOutOfMemory() bool {
+	return p.OutOfMemory != nil
+}
+
+func (p *Completion) IsSetOutput() bool {
+	return p.Output != nil
 }
 
 func (p *Completion) Read(ctx context.Context, iprot thrift.TProtocol) error {
@@ -7616,6 +7841,36 @@ func (p *Completion) Read(ctx context.Context, iprot thrift.TProtocol) error {
 					return err
 				}
 			}
+		case 10:
+			if fieldTypeId == thrift.I64 {
+				if err := p.ReadField10(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 11:
+			if fieldTypeId == thrift.BOOL {
+				if err := p.ReadField11(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 12:
+			if fieldTypeId == thrift.STRING {
+				if err := p.ReadField12(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
 		default:
 			if err := iprot.Skip(ctx, fieldTypeId); err != nil {
 				return err
@@ -7713,6 +7968,33 @@ func (p *Completion) ReadField9(ctx context.Context, iprot thrift.TProtocol) err
 	return nil
 }
 
+func (p *Completion) ReadField10(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadI64(ctx); err != nil {
+		return thrift.PrependError("error reading field 10: ", err)
+	} else {
+		p.StartupUs = &v
+	}
+	return nil
+}
+
+func (p *Completion) ReadField11(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadBool(ctx); err != nil {
+		return thrift.PrependError("error reading field 11: ", err)
+	} else {
+		p.OutOfMemory = &v
+	}
+	return nil
+}
+
+func (p *Completion) ReadField12(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadString(ctx); err != nil {
+		return thrift.PrependError("error reading field 12: ", err)
+	} else {
+		p.Output = &v
+	}
+	return nil
+}
+
 func (p *Completion) Write(ctx context.Context, oprot thrift.TProtocol) error {
 	if err := oprot.WriteStructBegin(ctx, "Completion"); err != nil {
 		return thrift.PrependError(fmt.Sprintf("%T write struct begin error: ", p), err)
@@ -7743,6 +8025,15 @@ func (p *Completion) Write(ctx context.Context, oprot thrift.TProtocol) error {
 			return err
 		}
 		if err := p.writeField9(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField10(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField11(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField12(ctx, oprot); err != nil {
 			return err
 		}
 	}
@@ -7890,6 +8181,51 @@ func (p *Completion) writeField9(ctx context.Context, oprot thrift.TProtocol) (e
 	return err
 }
 
+func (p *Completion) writeField10(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetStartupUs() {
+		if err := oprot.WriteFieldBegin(ctx, "startup_us", thrift.I64, 10); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 10:startup_us: ", p), err)
+		}
+		if err := oprot.WriteI64(ctx, int64(*p.StartupUs)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.startup_us (10) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 10:startup_us: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *Completion) writeField11(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetOutOfMemory() {
+		if err := oprot.WriteFieldBegin(ctx, "out_of_memory", thrift.BOOL, 11); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 11:out_of_memory: ", p), err)
+		}
+		if err := oprot.WriteBool(ctx, bool(*p.OutOfMemory)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.out_of_memory (11) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 11:out_of_memory: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *Completion) writeField12(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetOutput() {
+		if err := oprot.WriteFieldBegin(ctx, "output", thrift.STRING, 12); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 12:output: ", p), err)
+		}
+		if err := oprot.WriteString(ctx, string(*p.Output)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.output (12) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 12:output: ", p), err)
+		}
+	}
+	return err
+}
+
 func (p *Completion) Equals(other *Completion) bool {
 	if p == other {
 		return true
@@ -7965,6 +8301,30 @@ func (p *Completion) Equals(other *Completion) bool {
 			return false
 		}
 		if (*p.PeakMemoryMib) != (*other.PeakMemoryMib) {
+			return false
+		}
+	}
+	if p.StartupUs != other.StartupUs {
+		if p.StartupUs == nil || other.StartupUs == nil {
+			return false
+		}
+		if (*p.StartupUs) != (*other.StartupUs) {
+			return false
+		}
+	}
+	if p.OutOfMemory != other.OutOfMemory {
+		if p.OutOfMemory == nil || other.OutOfMemory == nil {
+			return false
+		}
+		if (*p.OutOfMemory) != (*other.OutOfMemory) {
+			return false
+		}
+	}
+	if p.Output != other.Output {
+		if p.Output == nil || other.Output == nil {
+			return false
+		}
+		if (*p.Output) != (*other.Output) {
 			return false
 		}
 	}

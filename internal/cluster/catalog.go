@@ -4,6 +4,7 @@ package cluster
 type TaskType struct {
 	Name     string
 	Executor string   // sleep, stress-ng, ...; empty: the worker's default
+	Image    string   // the container's, where the executor runs containers
 	Argv     []string // what the executor runs, where it runs a program
 	Modes    []Mode   // empty: any mode, and every submission brings its own demand and duration
 }

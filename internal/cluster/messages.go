@@ -101,14 +101,22 @@ type ProbeReply struct {
 
 // Completion is one ended task as its worker saw it.
 type Completion struct {
-	TaskID     string
-	Number     int64
-	Outcome    Outcome
-	ExitCode   int
-	Reason     string
-	Wait, Run  time.Duration
-	CPU        time.Duration
-	PeakMemory int64 // MiB
+	TaskID    string
+	Number    int64
+	Outcome   Outcome
+	ExitCode  int
+	Reason    string
+	Wait, Run time.Duration
+	Measured
+}
+
+// Measured is what an execution was seen to take.
+type Measured struct {
+	CPU         time.Duration
+	PeakMemory  int64         // MiB
+	Startup     time.Duration // part of the run: until the program itself began, where that is known apart
+	OutOfMemory bool          // it was killed for taking more than its demand
+	Output      string        // the end of what it printed
 }
 
 // CompletionNotice carries completions to the scheduler that placed the tasks.

@@ -142,7 +142,6 @@ type TaskRecord struct {
 	Outcome           Outcome
 	ExitCode          int
 	Reason            string
-	CPU               time.Duration
-	PeakMemory        int64 // MiB
-	ViewDecisions     int64 // cluster-wide decisions that the deciding view included
+	Measured
+	ViewDecisions int64 // cluster-wide decisions that the deciding view included
 }

@@ -19,6 +19,7 @@ func (e encoder) notice(n *cluster.CompletionNotice) *dodoor.CompletionNotice {
 			TaskID: &c.TaskID, Number: &c.Number, Outcome: outcomeMessage(c.Outcome),
 			ExitCode: narrow(int64(c.ExitCode)), Reason: optionalText(c.Reason),
 			WaitUs: micros(c.Wait), RunUs: micros(c.Run), CPUMs: millis(c.CPU), PeakMemoryMib: &c.PeakMemory,
+			StartupUs: micros(c.Startup), OutOfMemory: &c.OutOfMemory, Output: optionalText(c.Output),
 		}
 	}
 	return w
@@ -51,15 +52,20 @@ func (d *decoder) notice(w *dodoor.CompletionNotice) (n cluster.CompletionNotice
 
 func (d *decoder) completion(w *dodoor.Completion) cluster.Completion {
 	return cluster.Completion{
-		TaskID:     d.name("task_id", w.TaskID),
-		Number:     d.between("number", w.Number, 1, math.MaxInt64),
-		Outcome:    enum(d, "outcome", w.Outcome, cluster.Lost),
-		ExitCode:   d.int32("exit_code", w.ExitCode, math.MinInt32, math.MaxInt32),
-		Reason:     d.text("reason", w.Reason),
-		Wait:       d.micros("wait_us", w.WaitUs),
-		Run:        d.micros("run_us", w.RunUs),
-		CPU:        d.millis("cpu_ms", w.CPUMs),
-		PeakMemory: d.count("peak_memory_mib", w.PeakMemoryMib),
+		TaskID:   d.name("task_id", w.TaskID),
+		Number:   d.between("number", w.Number, 1, math.MaxInt64),
+		Outcome:  enum(d, "outcome", w.Outcome, cluster.Lost),
+		ExitCode: d.int32("exit_code", w.ExitCode, math.MinInt32, math.MaxInt32),
+		Reason:   d.text("reason", w.Reason),
+		Wait:     d.micros("wait_us", w.WaitUs),
+		Run:      d.micros("run_us", w.RunUs),
+		Measured: cluster.Measured{
+			CPU:         d.millis("cpu_ms", w.CPUMs),
+			PeakMemory:  d.count("peak_memory_mib", w.PeakMemoryMib),
+			Startup:     d.micros("startup_us", w.StartupUs),
+			OutOfMemory: w.GetOutOfMemory(),
+			Output:      d.text("output", w.Output),
+		},
 	}
 }
 
@@ -72,6 +78,7 @@ func (e encoder) record(r *cluster.TaskRecord) *dodoor.TaskRecord {
 		RunUs: micros(r.Run), MakespanUs: micros(r.Makespan), Attempts: narrow(int64(r.Attempts)),
 		Outcome: outcomeMessage(r.Outcome), ExitCode: narrow(int64(r.ExitCode)), Reason: optionalText(r.Reason),
 		CPUMs: millis(r.CPU), PeakMemoryMib: &r.PeakMemory, ViewDecisions: &r.ViewDecisions,
+		StartupUs: micros(r.Startup), OutOfMemory: &r.OutOfMemory, Output: optionalText(r.Output),
 	}
 }
 
@@ -79,20 +86,25 @@ func (d *decoder) record(w *dodoor.TaskRecord) cluster.TaskRecord {
 	return cluster.TaskRecord{
 		ID: d.name("id", w.ID), Type: d.name("task_type", w.TaskType), Mode: d.optionalName("mode", w.Mode),
 		Scheduler: d.name("scheduler", w.Scheduler), Worker: d.optionalName("worker", w.Worker),
-		Class:         d.optionalName("node_class", w.NodeClass),
-		Demand:        d.amounts("demand", w.Demand, amount),
-		Estimate:      d.between("estimate_ms", w.EstimateMs, 0, cluster.MaxDuration),
-		Received:      d.micros("received_unix_us", w.ReceivedUnixUs),
-		Scheduling:    d.micros("scheduling_us", w.SchedulingUs),
-		Wait:          d.micros("wait_us", w.WaitUs),
-		Run:           d.micros("run_us", w.RunUs),
-		Makespan:      d.micros("makespan_us", w.MakespanUs),
-		Attempts:      d.int32("attempts", w.Attempts, 0, math.MaxInt32),
-		Outcome:       enum(d, "outcome", w.Outcome, cluster.Lost),
-		ExitCode:      d.int32("exit_code", w.ExitCode, math.MinInt32, math.MaxInt32),
-		Reason:        d.text("reason", w.Reason),
-		CPU:           d.millis("cpu_ms", w.CPUMs),
-		PeakMemory:    d.count("peak_memory_mib", w.PeakMemoryMib),
+		Class:      d.optionalName("node_class", w.NodeClass),
+		Demand:     d.amounts("demand", w.Demand, amount),
+		Estimate:   d.between("estimate_ms", w.EstimateMs, 0, cluster.MaxDuration),
+		Received:   d.micros("received_unix_us", w.ReceivedUnixUs),
+		Scheduling: d.micros("scheduling_us", w.SchedulingUs),
+		Wait:       d.micros("wait_us", w.WaitUs),
+		Run:        d.micros("run_us", w.RunUs),
+		Makespan:   d.micros("makespan_us", w.MakespanUs),
+		Attempts:   d.int32("attempts", w.Attempts, 0, math.MaxInt32),
+		Outcome:    enum(d, "outcome", w.Outcome, cluster.Lost),
+		ExitCode:   d.int32("exit_code", w.ExitCode, math.MinInt32, math.MaxInt32),
+		Reason:     d.text("reason", w.Reason),
+		Measured: cluster.Measured{
+			CPU:         d.millis("cpu_ms", w.CPUMs),
+			PeakMemory:  d.count("peak_memory_mib", w.PeakMemoryMib),
+			Startup:     d.micros("startup_us", w.StartupUs),
+			OutOfMemory: w.GetOutOfMemory(),
+			Output:      d.text("output", w.Output),
+		},
 		ViewDecisions: d.count("view_decisions", w.ViewDecisions),
 	}
 }

@@ -104,7 +104,12 @@ var records = rapid.Custom(func(t *rapid.T) cluster.TaskRecord {
 		Received: spans.Draw(t, "received"), Scheduling: spans.Draw(t, "scheduling"), Wait: spans.Draw(t, "wait"),
 		Run: spans.Draw(t, "run"), Makespan: spans.Draw(t, "makespan"), Attempts: int32s.Draw(t, "attempts"),
 		Outcome: outcomes.Draw(t, "outcome"), ExitCode: int(rapid.Int32().Draw(t, "exit")), Reason: texts.Draw(t, "reason"),
-		CPU: millisec.Draw(t, "cpu"), PeakMemory: counts.Draw(t, "peak"), ViewDecisions: counts.Draw(t, "decisions")}
+		Measured: measures.Draw(t, "measured"), ViewDecisions: counts.Draw(t, "decisions")}
+})
+
+var measures = rapid.Custom(func(t *rapid.T) cluster.Measured {
+	return cluster.Measured{CPU: millisec.Draw(t, "cpu"), PeakMemory: counts.Draw(t, "peak"), Startup: spans.Draw(t, "startup"),
+		OutOfMemory: rapid.Bool().Draw(t, "oom"), Output: texts.Draw(t, "output")}
 })
 
 var taskStatuses = rapid.Custom(func(t *rapid.T) cluster.TaskStatus {
@@ -120,7 +125,7 @@ var queries = rapid.Custom(func(t *rapid.T) cluster.TaskQuery {
 var completions = rapid.Custom(func(t *rapid.T) cluster.Completion {
 	return cluster.Completion{TaskID: names.Draw(t, "id"), Number: positive.Draw(t, "number"), Outcome: outcomes.Draw(t, "outcome"),
 		ExitCode: int(rapid.Int32().Draw(t, "exit")), Reason: texts.Draw(t, "reason"), Wait: spans.Draw(t, "wait"),
-		Run: spans.Draw(t, "run"), CPU: millisec.Draw(t, "cpu"), PeakMemory: counts.Draw(t, "peak")}
+		Run: spans.Draw(t, "run"), Measured: measures.Draw(t, "measured")}
 })
 
 var notices = rapid.Custom(func(t *rapid.T) cluster.CompletionNotice {
