@@ -15,6 +15,7 @@ type Class struct {
 type TaskType struct {
 	Name     string   `toml:"name"`
 	Executor string   `toml:"executor"`
+	Image    string   `toml:"image,omitempty"` // executor docker
 	Argv     []string `toml:"argv,omitempty"`
 	Modes    []Mode   `toml:"mode,omitempty"` // empty: any mode, submissions bring their own figures
 }

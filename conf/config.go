@@ -18,6 +18,8 @@ type Config struct {
 	Prequal   Prequal    `toml:"prequal"`
 	Yarp      Yarp       `toml:"yarp"`
 	ECT       ECT        `toml:"ect"`
+	Docker    Docker     `toml:"docker"`
+	Process   Process    `toml:"process"`
 	Generator Generator  `toml:"generator"`
 	Sim       Sim        `toml:"sim"`
 	HTTP      HTTP       `toml:"http"`
@@ -189,6 +191,8 @@ func Default() *Config {
 		Prequal: Prequal{Probes: 3, Pool: 16, QRIF: 0.84, Remove: 1, Delta: 1, AgeLimit: Duration(time.Second), Latency: "history"},
 		Yarp:    Yarp{Period: Duration(500 * time.Millisecond)},
 		ECT:     ECT{Samples: 5},
+		Docker:  Docker{User: "65534:65534", PidsLimit: 256, TmpfsMB: 64},
+		Process: Process{Cgroup: "auto"},
 		Generator: Generator{
 			Trace: "functionbench", QPS: 10, TraceScale: 1, N: 4000, Warmup: 100, TimeScale: 1, Connections: 8, Out: "out",
 		},

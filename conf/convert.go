@@ -63,7 +63,7 @@ func (c *Config) TaskTypes() []cluster.TaskType {
 	}
 	var types []cluster.TaskType
 	for _, t := range c.Types {
-		converted := cluster.TaskType{Name: t.Name, Executor: t.Executor, Argv: slices.Clone(t.Argv)}
+		converted := cluster.TaskType{Name: t.Name, Executor: t.Executor, Image: t.Image, Argv: slices.Clone(t.Argv)}
 		for _, m := range t.Modes {
 			converted.Modes = append(converted.Modes, m.convert(dims))
 		}

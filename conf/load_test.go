@@ -54,8 +54,8 @@ func TestBadInput(t *testing.T) {
 		{"dialling port 0", "[datastore]\naddress = \"host:0\"", `t.toml:3: datastore.address: must be host:port with a port between 1 and 65535, found "host:0"`},
 		{"the same scheduler twice", "[generator]\nschedulers = [\"h:1\", \"h:1\"]", `t.toml:3: generator.schedulers[1]: "h:1" is there already (first in t.toml:3)`},
 		{"name with a comma", "[worker]\nname = \"a,b\"", `t.toml:3: worker.name: must be 1 to 128 letters, digits, dots, dashes or underscores, found "a,b"`},
-		{"unknown executor", "[worker]\nexecutor = \"podman\"", `t.toml:3: worker.executor: must be "", "sleep" or "stress-ng", found "podman"`},
-		{"unknown executor of a type", "[[task_type]]\nname = \"x\"\nexecutor = \"podman\"", `t.toml:4: task_type.x.executor: must be "sleep" or "stress-ng", found "podman"`},
+		{"unknown executor", "[worker]\nexecutor = \"podman\"", `t.toml:3: worker.executor: must be "", "sleep", "stress-ng", "docker" or "process", found "podman"`},
+		{"unknown executor of a type", "[[task_type]]\nname = \"x\"\nexecutor = \"podman\"", `t.toml:4: task_type.x.executor: must be "sleep", "stress-ng", "docker" or "process", found "podman"`},
 		{"unknown score", "[score]\nkind = \"max\"", `t.toml:3: score.kind: must be "per-dimension" or "norm", found "max"`},
 		{"timeout factor below 1", "[worker]\ntimeout_factor = 0.5", "t.toml:3: worker.timeout_factor: must be 0 (off) or between 1 and 1e+06, found 0.5"},
 		{"warm-up takes everything", "[generator]\nn = 100\nwarmup = 100", "t.toml:3: generator.n: must be above generator.warmup (100), found 100: n includes the warm-up"},
@@ -182,7 +182,7 @@ func TestFilesOnDisk(t *testing.T) {
 		t.Errorf("included types are %v", c.Types)
 	}
 	for _, bad := range []struct{ include, want string }{
-		{"types.toml", filepath.Join(dir, "types.toml") + `:5: task_type.yours.executor: must be "sleep" or "stress-ng", found "x"`},
+		{"types.toml", filepath.Join(dir, "types.toml") + `:5: task_type.yours.executor: must be "sleep", "stress-ng", "docker" or "process", found "x"`},
 		{"more.toml", filepath.Join(dir, "more.toml") + ":1: include: an included file may hold only [[task_type]] tables"},
 		{"more.toml", filepath.Join(dir, "more.toml") + ":2: worker: an included file may hold only [[task_type]] tables"},
 		{"empty.toml", ":2: include[0]: " + filepath.Join(dir, "empty.toml") + " holds no [[task_type]] tables"},

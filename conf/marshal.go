@@ -17,6 +17,9 @@ func (c *Config) Marshal() ([]byte, error) {
 	if whole.Sim.Quirks == nil {
 		whole.Sim.Quirks = []string{}
 	}
+	if whole.Process.Allow == nil {
+		whole.Process.Allow = []string{}
+	}
 	var out bytes.Buffer
 	encoder := toml.NewEncoder(&out)
 	encoder.Indent = ""

@@ -1,15 +1,10 @@
 package conf
 
 import (
+	"fmt"
 	"math"
 
 	"dodoor/internal/cluster"
-)
-
-// The names of executors.
-const (
-	sleepExecutor    = "sleep"
-	stressNGExecutor = "stress-ng"
 )
 
 // Bounds of counts: far above any use, far below overflow or exhausted memory.
@@ -40,6 +35,8 @@ func validate(c *Config, r *report) {
 	c.Prequal.validate(r)
 	span(r, "yarp.period", c.Yarp.Period)
 	between(r, "ect.samples", c.ECT.Samples, 1, 1000)
+	c.Docker.validate(r)
+	c.Process.validate(r)
 	c.Generator.validate(r)
 	c.Sim.validate(r)
 	if c.HTTP.Listen != "" {
@@ -87,7 +84,7 @@ func (w *Worker) validate(r *report) {
 	dialled(r, "worker.address", w.Address)
 	identifier(r, "worker.name", w.Name)
 	between(r, "worker.slots", w.Slots, 0, manyTasks)
-	oneOf(r, "worker.executor", w.Executor, "", sleepExecutor, stressNGExecutor)
+	oneOf(r, "worker.executor", w.Executor, append([]string{""}, executors...)...)
 	between(r, "worker.noise", w.Noise, 0, 3)
 	if w.TimeoutFactor != 0 && !(w.TimeoutFactor >= 1 && w.TimeoutFactor <= 1e6) {
 		r.add("worker.timeout_factor", "must be 0 (off) or between 1 and 1e+06, found %v", w.TimeoutFactor)
@@ -161,12 +158,12 @@ func (c *Config) crossCheck(r *report) {
 
 // realWork names a setting under which tasks do more than sleep; their time cannot be scaled.
 func (c *Config) realWork() string {
-	if c.Worker.Executor == stressNGExecutor {
-		return `worker.executor is "stress-ng"`
+	if c.Worker.Executor != "" && c.Worker.Executor != sleepExecutor {
+		return fmt.Sprintf("worker.executor is %q", c.Worker.Executor)
 	}
 	for _, t := range c.Types {
-		if c.Worker.Executor == "" && t.Executor == stressNGExecutor {
-			return "task_type." + t.Name + ` has executor "stress-ng"`
+		if c.Worker.Executor == "" && t.Executor != sleepExecutor {
+			return fmt.Sprintf("task_type.%s has executor %q", t.Name, t.Executor)
 		}
 	}
 	return ""

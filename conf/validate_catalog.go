@@ -42,7 +42,7 @@ func validateTypes(r *report, types []TaskType) {
 		required(r, path+".name", t.Name)
 		identifier(r, path+".name", t.Name)
 		names.add(path+".name", t.Name)
-		oneOf(r, path+".executor", t.Executor, sleepExecutor, stressNGExecutor)
+		t.validateProgram(r, path)
 		noZeroByte(r, path+".argv", t.Argv)
 		modes := newUnique(r)
 		for j := range t.Modes {

@@ -1,0 +1,78 @@
+package conf
+
+import (
+	"path/filepath"
+	"regexp"
+)
+
+// The names of executors.
+const (
+	sleepExecutor    = "sleep"
+	stressNGExecutor = "stress-ng"
+	dockerExecutor   = "docker"
+	processExecutor  = "process"
+)
+
+// executors lists how a task can be run; all but sleep do real work.
+var executors = []string{sleepExecutor, stressNGExecutor, dockerExecutor, processExecutor}
+
+// Docker configures the executor docker.
+type Docker struct {
+	Host      string `toml:"host"`       // of the engine; empty: DOCKER_HOST, or the default socket
+	User      string `toml:"user"`       // uid:gid that tasks run as
+	PidsLimit int    `toml:"pids_limit"` // processes and threads per container
+	TmpfsMB   int64  `toml:"tmpfs_mb"`   // /tmp, the only writable place, in MiB of the task's memory; 0: none
+}
+
+// Process configures the executor process.
+type Process struct {
+	Allow  []string `toml:"allow"`  // programs that tasks may run: absolute paths
+	Cgroup string   `toml:"cgroup"` // limits by control groups: auto, required or off
+}
+
+var userPattern = regexp.MustCompile(`^[0-9]{1,9}:[0-9]{1,9}$`)
+
+// hostPattern is the address of an engine: what the client takes apart further.
+var hostPattern = regexp.MustCompile(`^(unix|tcp|http|https|npipe|ssh|fd)://[^\s[:cntrl:]]+$`)
+
+func (d *Docker) validate(r *report) {
+	if d.Host != "" && !hostPattern.MatchString(d.Host) {
+		r.add("docker.host", "must be like unix:///run/docker.sock or tcp://host:2376, found %.80q", d.Host)
+	}
+	if !userPattern.MatchString(d.User) {
+		r.add("docker.user", "must be uid:gid in numbers, found %.80q", d.User)
+	}
+	between(r, "docker.pids_limit", d.PidsLimit, 1, 1<<22)
+	between(r, "docker.tmpfs_mb", d.TmpfsMB, 0, 1<<20)
+}
+
+func (p *Process) validate(r *report) {
+	seen := newUnique(r)
+	for i, program := range p.Allow {
+		path := index("process.allow", i)
+		absoluteProgram(r, path, program)
+		seen.add(path, program)
+	}
+	oneOf(r, "process.cgroup", p.Cgroup, "auto", "required", "off")
+}
+
+func absoluteProgram(r *report, path, program string) {
+	if !filepath.IsAbs(program) || filepath.Clean(program) != program {
+		r.add(path, "must be the absolute path of a program, found %.80q", program)
+	}
+}
+
+// validateProgram checks that a type says what its executor has to run.
+func (t *TaskType) validateProgram(r *report, path string) {
+	oneOf(r, path+".executor", t.Executor, executors...)
+	switch {
+	case t.Executor == dockerExecutor && t.Image == "":
+		r.add(path+".image", "must name the container image that executor docker runs, found nothing")
+	case t.Executor != dockerExecutor && t.Image != "":
+		r.add(path+".image", "must be left out with executor %q: only docker runs images", t.Executor)
+	case t.Executor == processExecutor && len(t.Argv) == 0:
+		r.add(path+".argv", "must begin with the program that executor process runs, found nothing")
+	case t.Executor == processExecutor:
+		absoluteProgram(r, index(path+".argv", 0), t.Argv[0])
+	}
+}
