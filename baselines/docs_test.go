@@ -23,8 +23,9 @@ func TestEveryPolicyIsDocumented(t *testing.T) {
 			t.Errorf("docs/policies.md has no section or no table row for %s", name)
 		}
 	}
-	if sections := strings.Count(doc, "\n### "); sections != len(Names()) {
-		t.Errorf("%d sections for %d policies", sections, len(Names()))
+	const oracle = 1 // which the simulator has beside the catalogue
+	if sections := strings.Count(doc, "\n### "); sections != len(Names())+oracle {
+		t.Errorf("%d sections for %d policies and the oracle", sections, len(Names()))
 	}
 }
 

@@ -78,6 +78,9 @@ func (c *Config) validate() error {
 		}
 		names[c.Nodes[i].Name] = true
 	}
+	if c.Policy == Oracle && len(c.Faults) > 0 {
+		return fmt.Errorf("the oracle knows what was placed, not what will fail: use another policy with faults")
+	}
 	for i := range c.Faults {
 		if err := c.Faults[i].validate(c); err != nil {
 			return fmt.Errorf("fault %d: %w", i+1, err)
