@@ -14,6 +14,7 @@ import (
 
 	"dodoor/internal/cluster"
 	"dodoor/internal/rpc"
+	"dodoor/internal/rpc/rpctest"
 )
 
 // These tests use real connections on loopback.
@@ -29,7 +30,7 @@ func listenTCP(t *testing.T) net.Listener {
 	return l
 }
 
-// overTCP runs a data service on loopback.
+// overTCP runs a data service: on loopback, unless its configuration says otherwise.
 func overTCP(t *testing.T, cfg Config) *Daemon {
 	t.Helper()
 	d, err := New(cfg)
@@ -160,6 +161,18 @@ func TestRefusedConfigurationFreesThePort(t *testing.T) {
 		t.Fatal(err)
 	}
 	again.Close()
+}
+
+// A data service listens where its configuration says, in memory for one.
+func TestListensElsewhere(t *testing.T) {
+	cfg, n := config(tcp()), rpctest.NewNetwork()
+	cfg.Listen, cfg.RPC.Listen = "data:1", n.Listen
+	d := overTCP(t, cfg)
+	client := rpc.NewDataClient(d.Addr(), dims, rpc.Config{Dial: n.From("client")})
+	defer client.Close()
+	if _, err := client.Status(t.Context()); err != nil || d.Addr() != "data:1" {
+		t.Errorf("bound to %s: %v", d.Addr(), err)
+	}
 }
 
 func TestMetrics(t *testing.T) {

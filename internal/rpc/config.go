@@ -29,8 +29,10 @@ type Config struct {
 	Observer Observer     // nil: nobody counts
 	Log      *slog.Logger // nil: slog.Default()
 
-	// Dial makes a client's connection; nil: TCP.
-	Dial func(ctx context.Context, addr string) (net.Conn, error)
+	// Dial makes a client's connection, Listen a server's listener; nil: TCP. Together they put services
+	// on another network, such as one in memory.
+	Dial   func(ctx context.Context, addr string) (net.Conn, error)
+	Listen func(addr string) (net.Listener, error)
 }
 
 // Default returns the settings of a service that nobody has configured.
@@ -51,8 +53,12 @@ func Default() Config {
 		Dial: func(ctx context.Context, addr string) (net.Conn, error) {
 			return tcp.DialContext(ctx, "tcp", addr)
 		},
+		Listen: func(addr string) (net.Listener, error) { return net.Listen("tcp", addr) },
 	}
 }
+
+// Bind makes a listener, for a service that has to know its own address before it serves.
+func (c Config) Bind(addr string) (net.Listener, error) { return c.filled().Listen(addr) }
 
 // filled returns c with Default's values where c has none.
 func (c Config) filled() Config {
@@ -74,6 +80,9 @@ func (c Config) filled() Config {
 	}
 	if c.Dial == nil {
 		c.Dial = d.Dial
+	}
+	if c.Listen == nil {
+		c.Listen = d.Listen
 	}
 	return c
 }

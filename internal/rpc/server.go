@@ -39,9 +39,9 @@ type Server struct {
 	serve sync.WaitGroup // one per connection
 }
 
-// Listen binds addr (TCP, "host:port"; port 0: any free one) for Serve.
+// Listen binds addr ("host:port"; on TCP, port 0: any free one) for Serve.
 func Listen(addr string, service Service, cfg Config) (*Server, error) {
-	listener, err := net.Listen("tcp", addr)
+	listener, err := cfg.Bind(addr)
 	if err != nil {
 		return nil, fmt.Errorf("rpc: %w", err)
 	}

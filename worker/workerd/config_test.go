@@ -4,6 +4,8 @@ import (
 	"net"
 	"strings"
 	"testing"
+
+	"dodoor/internal/rpc/rpctest"
 )
 
 func TestBadConfiguration(t *testing.T) {
@@ -62,6 +64,20 @@ func TestAdvertisedAddress(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, port, _ := net.SplitHostPort(d.Addr()); d.self.Address != cfg.Address || port == "0" {
+		t.Errorf("bound to %s, advertised as %s", d.Addr(), d.self.Address)
+	}
+	running(t, d)()
+}
+
+// A worker listens where its configuration says, in memory for one.
+func TestListensElsewhere(t *testing.T) {
+	cfg := config(tcp())
+	cfg.Listen, cfg.RPC.Listen = "w1:1", rpctest.NewNetwork().Listen
+	d, err := New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d.Addr() != "w1:1" || d.self.Address != "w1:1" {
 		t.Errorf("bound to %s, advertised as %s", d.Addr(), d.self.Address)
 	}
 	running(t, d)()

@@ -12,6 +12,7 @@ import (
 // Listener accepts connections in memory (net.Pipe), so that servers and clients run inside a
 // testing/synctest bubble. Its Dial fits rpc.Config.
 type Listener struct {
+	addr   pipeAddr
 	conns  chan net.Conn
 	closed chan struct{}
 	once   sync.Once
@@ -19,7 +20,7 @@ type Listener struct {
 
 // NewListener returns an open listener.
 func NewListener() *Listener {
-	return &Listener{conns: make(chan net.Conn), closed: make(chan struct{})}
+	return &Listener{addr: "memory:1", conns: make(chan net.Conn), closed: make(chan struct{})}
 }
 
 // Dial connects to the listener, whatever the address. After Close nobody listens any more, which
@@ -53,9 +54,18 @@ func (l *Listener) Close() error {
 }
 
 // Addr implements net.Listener.
-func (l *Listener) Addr() net.Addr { return pipeAddr{} }
+func (l *Listener) Addr() net.Addr { return l.addr }
 
-type pipeAddr struct{}
+func (l *Listener) isClosed() bool {
+	select {
+	case <-l.closed:
+		return true
+	default:
+		return false
+	}
+}
 
-func (pipeAddr) Network() string { return "pipe" }
-func (pipeAddr) String() string  { return "memory:1" }
+type pipeAddr string
+
+func (pipeAddr) Network() string  { return "pipe" }
+func (a pipeAddr) String() string { return string(a) }
