@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"time"
 
 	"dodoor/internal/cluster"
 )
@@ -29,9 +30,20 @@ func (s *Simulation) audit() error {
 	return s.auditAccounts()
 }
 
+// settling is what everybody gets, besides the bounds of the configuration, to find out who is gone and who
+// is back.
+const settling = 5 * time.Second
+
 // drain lets everything happen that is under way, and brings the accounts up to date: what the schedulers
 // hold back is flushed, then pushed.
 func (s *Simulation) drain() {
+	if len(s.cfg.Faults) > 0 {
+		s.later(s.cfg.Store.NodeTimeout+s.cfg.Replica.RosterGrace+settling, func() { s.over = true })
+		for !s.over {
+			s.step()
+		}
+	}
+	s.over = true
 	for s.step() {
 	}
 	for i := range s.schedulers {
@@ -41,10 +53,12 @@ func (s *Simulation) drain() {
 	}
 	for s.step() {
 	}
-	if s.data.up {
-		s.data.carryOut(s.data.store.Settle())
-	}
-	for s.step() {
+	for range 2 { // the first push finds out which schedulers are gone, and what they had on the way
+		if s.data.up {
+			s.data.carryOut(s.data.store.Settle())
+		}
+		for s.step() {
+		}
 	}
 }
 
@@ -56,7 +70,7 @@ func (s *Simulation) auditAccounts() error {
 	}
 	status := s.data.store.Status(s.now)
 	for i := range status.Nodes {
-		if n := &status.Nodes[i]; !n.Load.IsZero() {
+		if n := &status.Nodes[i]; s.lives(&n.Node) && !n.Load.IsZero() {
 			return fmt.Errorf("the data service believes that the idle node %s holds %+v", n.Node.Name, n.Load)
 		}
 	}
@@ -66,12 +80,18 @@ func (s *Simulation) auditAccounts() error {
 			continue
 		}
 		for _, n := range d.replica.Status(s.now).Nodes {
-			if !n.Load.IsZero() {
+			if s.lives(&n.Node) && !n.Load.IsZero() {
 				return fmt.Errorf("%s believes that the idle node %s holds %+v", d.ref.Name, n.Node.Name, n.Load)
 			}
 		}
 	}
 	return nil
+}
+
+// lives reports whether a node is the process that runs: nobody keeps the accounts of one that died.
+func (s *Simulation) lives(n *cluster.Node) bool {
+	w := &s.workers[s.nodeIndex[n.Name]]
+	return w.up && w.ref.Incarnation == n.Incarnation
 }
 
 // cached reports whether the policy reads the view.

@@ -9,26 +9,34 @@ import (
 )
 
 // tickEvery is how often the services look at the clock where something depends on it; calm is how often
-// schedulers do otherwise, to forget old results.
+// schedulers do otherwise, to forget old results; checkEvery how often they look whether the data service
+// is still the same.
 const (
-	tickEvery = 20 * time.Millisecond
-	calm      = time.Second
+	tickEvery  = 20 * time.Millisecond
+	calm       = time.Second
+	checkEvery = 2 * time.Second
 )
 
-// startClocks starts what happens again and again. Clocks that nothing depends on stand still: in a run
-// without failures and staleness bounds, nobody needs heartbeats to know that nobody is silent.
+// startClocks starts what happens again and again. Clocks that nothing depends on stand still.
 func (s *Simulation) startClocks() {
 	bounded := s.cfg.Store.MaxStaleness > 0 || len(s.cfg.Faults) > 0
 	every := calm
 	if bounded || s.cfg.Replica.MaxStaleness > 0 || s.polls() {
 		every = tickEvery
 	}
+	for i := range s.workers {
+		s.workers[i].rest()
+	}
 	for i := range s.schedulers {
+		s.schedulers[i].tick()
 		s.every(every, s.schedulers[i].tick)
 	}
 	if bounded {
 		s.every(tickEvery, s.data.tick)
-		s.every(s.cfg.Heartbeat, s.heartbeat)
+		s.every(checkEvery, s.faults.checkSchedulers)
+	}
+	if len(s.cfg.Faults) > 0 {
+		s.every(watchEvery, s.faults.watch)
 	}
 	if s.cfg.SampleEvery > 0 && s.cfg.Sample != nil {
 		s.every(s.cfg.SampleEvery, s.sample)
@@ -40,15 +48,6 @@ func (s *Simulation) polls() bool {
 	p, err := s.newPolicy()
 	_, ticks := p.(scheduler.Ticker)
 	return err == nil && ticks
-}
-
-// heartbeat makes every worker report that has not done so for long.
-func (s *Simulation) heartbeat() {
-	for i := range s.workers {
-		if w := &s.workers[i]; w.up && s.now-w.reported >= s.cfg.Heartbeat {
-			w.report()
-		}
-	}
 }
 
 // sample writes the state of every node.

@@ -27,7 +27,7 @@ type Config struct {
 	Limits     worker.Limits
 	Emulation  worker.Emulation
 	MaxBatch   int           // placements, completions or deltas per message; 1: no coalescing
-	Heartbeat  time.Duration // of the workers, where something can fail
+	Heartbeat  time.Duration // of the workers
 
 	Network      Network
 	Interference float64 // tasks on a fully reserved node take 1 + Interference times as long

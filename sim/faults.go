@@ -49,18 +49,70 @@ func (f *Fault) validate(c *Config) error {
 type faults struct {
 	sim         *Simulation
 	incarnation int64 // of the newest process
+	pending     int   // strikes and repairs to come
+
+	open  int           // tasks without a row
+	quiet time.Duration // since when nothing happens
 }
 
 func newFaults(s *Simulation) *faults {
 	f := &faults{sim: s, incarnation: 1}
 	for i := range s.cfg.Faults {
 		fault := &s.cfg.Faults[i]
-		s.later(fault.At, func() { f.strike(fault) })
+		f.plan(fault.At, fault, f.strike)
 		if fault.Until > 0 {
-			s.later(fault.Until, func() { f.repair(fault) })
+			f.plan(fault.Until, fault, f.repair)
 		}
 	}
 	return f
+}
+
+// plan lets something happen to what a fault is about, unless the run is over by then.
+func (f *faults) plan(at time.Duration, fault *Fault, happen func(*Fault)) {
+	f.pending++
+	f.sim.later(at, func() {
+		f.pending--
+		if f.sim.generator.open > 0 {
+			happen(fault)
+		}
+	})
+}
+
+// watchEvery is how often somebody looks whether the run still gets anywhere.
+const watchEvery = time.Second
+
+// watch ends what nobody can place or run any more: when every task has arrived, none runs, nobody
+// returns, and the time is over that a replica waits for a node.
+func (f *faults) watch() {
+	s := f.sim
+	schedulers, workers, running := 0, 0, 0
+	for i := range s.schedulers {
+		if s.schedulers[i].up {
+			schedulers++
+		}
+	}
+	for i := range s.workers {
+		if w := &s.workers[i]; w.up {
+			workers++
+			running += w.check.running
+		}
+	}
+	g := s.generator
+	if last := len(g.tasks) - 1; f.pending > 0 || running > 0 || g.open != f.open || s.now < s.cfg.Workload.Due(last) {
+		f.open, f.quiet = g.open, s.now
+		return
+	}
+	switch {
+	case s.now-f.quiet < s.cfg.Replica.ReplaceTimeout+settling:
+	case schedulers == 0:
+		g.abandon("no scheduler is left")
+	case workers == 0:
+		g.abandon("no worker is left")
+	case !s.data.up:
+		g.abandon("without the data service nobody learns who is left")
+	default:
+		g.err = fmt.Errorf("nothing has happened since %v, and %d tasks have not ended", f.quiet, g.open)
+	}
 }
 
 // concerned calls do with every worker that a fault is about.
@@ -73,15 +125,30 @@ func (f *faults) concerned(fault *Fault, do func(w *workerShell)) {
 	}
 }
 
+// falls takes a service away; false when another fault has done so already.
+func (f *faults) falls(at *service) bool {
+	at.outages++
+	if !at.up {
+		return false
+	}
+	f.sim.die(at)
+	return true
+}
+
+// returns ends one fault of a service; true when no other one keeps it away.
+func (f *faults) returns(at *service) bool {
+	at.outages--
+	return at.outages == 0
+}
+
 func (f *faults) strike(fault *Fault) {
 	s := f.sim
 	switch fault.What {
 	case "datastore":
-		s.die(&s.data.service)
+		f.falls(&s.data.service)
 	case "scheduler":
 		i := s.schedulerIndex[fault.Name]
-		if d := &s.schedulers[i]; d.up {
-			s.die(&d.service)
+		if f.falls(&s.schedulers[i].service) {
 			s.later(noticeDeath, func() {
 				if !s.schedulers[i].up {
 					s.generator.lost(i)
@@ -90,9 +157,8 @@ func (f *faults) strike(fault *Fault) {
 		}
 	default:
 		f.concerned(fault, func(w *workerShell) {
-			if w.up {
+			if f.falls(&w.service) {
 				w.check.running, w.check.reserved, w.check.line, w.check.head = 0, cluster.Resources{}, nil, 0
-				s.die(&w.service)
 			}
 		})
 	}
@@ -103,12 +169,12 @@ func (f *faults) repair(fault *Fault) {
 	f.incarnation++
 	switch fault.What {
 	case "datastore":
-		if !s.data.up {
+		if f.returns(&s.data.service) {
 			must(s.startData(f.incarnation))
 		}
 	case "scheduler":
 		i := s.schedulerIndex[fault.Name]
-		if !s.schedulers[i].up {
+		if f.returns(&s.schedulers[i].service) {
 			must(s.startScheduler(i, f.incarnation))
 			f.registerScheduler(&s.schedulers[i])
 			s.generator.lost(i) // whatever the old process had is submitted again
@@ -116,7 +182,7 @@ func (f *faults) repair(fault *Fault) {
 		}
 	default:
 		f.concerned(fault, func(w *workerShell) {
-			if !w.up {
+			if f.returns(&w.service) {
 				problem := w.check.problem
 				must(s.startWorker(w.index, f.incarnation))
 				w.check.problem = problem
@@ -159,6 +225,17 @@ func (f *faults) registerScheduler(d *schedulerShell) {
 			s.data.register(d.index)
 		}
 	})
+}
+
+// checkSchedulers makes every replica look whether the data service still knows it: one that does not
+// flush would never find out.
+func (f *faults) checkSchedulers() {
+	s := f.sim
+	for i := range s.schedulers {
+		if d := &s.schedulers[i]; d.up && s.data.up && s.data.store.CheckScheduler(d.ref.Name, d.ref.Incarnation) != nil {
+			f.schedulerLost(d)
+		}
+	}
 }
 
 // schedulerLost makes a replica register again: the data service did not take its flush.

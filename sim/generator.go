@@ -26,6 +26,7 @@ type generatorShell struct {
 type submission struct {
 	sent  time.Duration
 	sched int32 // who has it; -1: nobody
+	sends int32 // submissions so far: an answer to an earlier one says nothing
 	times int16 // schedulers that may have taken it
 	ended bool
 }
@@ -85,14 +86,16 @@ func (g *generatorShell) preferred(i int32) int32 {
 // dispatch sends a task to the first scheduler from the preferred one on that answers.
 func (g *generatorShell) dispatch(i, preferred int32) {
 	n := int32(len(g.alive))
+	t := &g.tasks[i]
+	t.sched = -1
 	for k := range n {
 		sched := (preferred + k) % n
 		if g.alive[sched] {
-			t := &g.tasks[i]
 			t.sched = sched
+			t.sends++
 			t.times++
 			m := g.sim.take()
-			m.method, m.sched, m.node, m.task = submit, sched, -1, i
+			m.method, m.sched, m.node, m.task, m.origin = submit, sched, -1, i, t.sends
 			g.sim.send(m)
 			return
 		}
@@ -103,28 +106,31 @@ func (g *generatorShell) dispatch(i, preferred int32) {
 // answered takes the answer to a submission; without one, the task goes to another scheduler.
 func (g *generatorShell) answered(m *message) {
 	t := &g.tasks[m.task]
-	if t.ended || t.sched != m.sched {
+	if t.ended || t.sends != m.origin || !m.failed && m.code == 0 {
 		return
 	}
-	switch {
-	case m.failed:
-		g.lost(m.sched)
-	case m.code != 0:
-		i := m.task
-		t.times--
+	i, sched := m.task, m.sched
+	t.times-- // it did not take it
+	t.sched = -1
+	if !m.failed {
 		g.sim.later(overloadRest, func() {
-			if !g.tasks[i].ended {
-				g.dispatch(i, (t.sched+1)%int32(len(g.alive)))
+			if !t.ended {
+				g.dispatch(i, sched+1)
 			}
 		})
+		return
 	}
+	if !g.sim.schedulers[sched].up {
+		g.lost(sched)
+	}
+	g.dispatch(i, sched+1)
 }
 
 // lost submits again, elsewhere, what a scheduler had that does not answer any more.
 func (g *generatorShell) lost(sched int32) {
 	g.alive[sched] = false
 	for i := range g.tasks {
-		if t := &g.tasks[i]; t.times > 0 && !t.ended && t.sched == sched {
+		if t := &g.tasks[i]; !t.ended && t.sched == sched {
 			g.dispatch(int32(i), sched+1)
 		}
 	}
@@ -142,7 +148,7 @@ func (g *generatorShell) found(sched int32) {
 
 // refused ends a task that a scheduler does not take, unless it has it already.
 func (g *generatorShell) refused(i int32, refusal *cluster.Refusal) {
-	if refusal.Code == cluster.DuplicateTask && g.tasks[i].times > 1 {
+	if g.tasks[i].ended || refusal.Code == cluster.DuplicateTask && g.tasks[i].times > 1 {
 		return
 	}
 	row := g.begin(i)
@@ -158,6 +164,17 @@ func (g *generatorShell) ended(r *cluster.TaskRecord) {
 	}
 	g.begin(i).Fill(r, 0, int(g.tasks[i].times))
 	g.write(i)
+}
+
+// abandon ends everything: no result is waited for any more.
+func (g *generatorShell) abandon(reason string) {
+	for i := range g.tasks {
+		if !g.tasks[i].ended {
+			row := g.begin(int32(i))
+			row.Outcome, row.Reason, row.Attempts = cluster.Lost, reason, int(g.tasks[i].times)
+			g.write(int32(i))
+		}
+	}
 }
 
 // begin starts the row of task i.

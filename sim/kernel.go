@@ -37,6 +37,7 @@ const (
 	dataLane
 	workerLane
 	timerLane
+	beatLane
 	lanes
 )
 

@@ -33,6 +33,7 @@ const (
 	ended                  // an execution ends
 	due                    // a task arrives at the generator
 	timed                  // do is called
+	beats                  // a heartbeat is due
 )
 
 // method is a kind of request.
@@ -83,6 +84,7 @@ type message struct {
 // service is a station's line and handlers at one replica or node.
 type service struct {
 	up         bool
+	outages    int   // faults that keep it away
 	epoch      int32 // grows with every death: what it was handling dies with it
 	busy       int
 	head, tail *message // waiting for a handler

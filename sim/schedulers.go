@@ -36,7 +36,7 @@ type peer struct {
 	backoff   time.Duration
 	attempted int64
 	givenUp   int64
-	serial    int32 // grows when the stream is replaced: answers to the old one are ignored
+	serial    int32 // of the stream: answers to one that it replaced are ignored
 	waiting   []scheduler.Dispatch
 }
 
@@ -83,7 +83,7 @@ func (d *schedulerShell) install(snapshot *cluster.Snapshot) {
 // carryOut turns what the replica wants into messages.
 func (d *schedulerShell) carryOut(ready *scheduler.Ready) {
 	for _, i := range ready.Drop {
-		d.peers[i] = peer{node: -1, serial: d.peers[i].serial + 1}
+		d.peers[i] = peer{node: -1, serial: d.sim.newStream()}
 	}
 	for _, i := range ready.Connect {
 		d.connect(i)
@@ -115,7 +115,13 @@ func (d *schedulerShell) connect(index int) {
 		d.peers = append(d.peers, peer{node: -1})
 	}
 	n := d.replica.Node(index)
-	d.peers[index] = peer{node: d.sim.nodeIndex[n.Name], serial: d.peers[index].serial + 1}
+	d.peers[index] = peer{node: d.sim.nodeIndex[n.Name], serial: d.sim.newStream()}
+}
+
+// newStream numbers the streams of all processes: answers to a dead one's messages find no stream.
+func (s *Simulation) newStream() int32 {
+	s.streams++
+	return s.streams
 }
 
 // post queues a placement at its stream. A node that left has no stream; its tasks were placed again.
@@ -138,6 +144,7 @@ func (d *schedulerShell) post(s *scheduler.Dispatch) {
 func (d *schedulerShell) outbound(p *peer, index int, method method) *message {
 	m := d.sim.take()
 	m.method, m.sched, m.node, m.peer, m.origin = method, d.index, p.node, index, p.serial
+	m.enqueue.Scheduler = d.ref
 	p.busy = true
 	return m
 }
@@ -171,7 +178,7 @@ func (d *schedulerShell) deliver(p *peer, m *message) {
 	last := &m.batch[len(m.batch)-1]
 	p.attempted = last.Assignment.Number
 	e := &m.enqueue
-	e.Scheduler, e.NodeIncarnation = d.ref, last.NodeIncarnation
+	e.NodeIncarnation = last.NodeIncarnation
 	e.Number, e.Placed, e.Assignments = last.Assignment.Number, last.Placed, e.Assignments[:0]
 	for i := range m.batch {
 		if m.batch[i].Assignment.TaskID != "" {

@@ -30,6 +30,8 @@ type Simulation struct {
 
 	nodeIndex      map[string]int32
 	schedulerIndex map[string]int32
+	streams        int32 // opened so far
+	over           bool  // time brings nothing new: clocks stand still, nobody tries again
 
 	sent, handledOf, refusedOf [methods]int64
 	sentBy                     [methods][]int64 // by scheduler
@@ -223,8 +225,15 @@ func (s *Simulation) step() bool {
 	case due:
 		s.generator.arrived(m.task)
 		s.release(m)
+	case beats:
+		if !s.over {
+			s.workers[m.node].heartbeat(m)
+		}
+		s.release(m)
 	case timed:
-		m.do()
+		if !s.over {
+			m.do()
+		}
 		s.release(m)
 	}
 	return true
@@ -242,10 +251,8 @@ func (s *Simulation) every(d time.Duration, do func()) {
 	m := s.take()
 	m.stage = timed
 	m.do = func() {
-		if s.generator.open > 0 {
-			do()
-			s.every(d, do)
-		}
+		do()
+		s.every(d, do)
 	}
 	s.after(d, timerLane, m)
 }

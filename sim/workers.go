@@ -21,12 +21,13 @@ type workerShell struct {
 	notices   []notifier // by scheduler
 	reporting bool
 	reportDue bool
-	reported  time.Duration // when the last report was sent
+	beat      int // heartbeats planned so far: only the last one counts
 }
 
 // notifier carries completions to one scheduler.
 type notifier struct {
 	busy    bool
+	due     bool // something ended while busy
 	backoff time.Duration
 }
 
@@ -42,7 +43,7 @@ func (w *workerShell) enqueued(m *message) {
 
 // attachedTo is the handler of a scheduler's handshake.
 func (w *workerShell) attachedTo(m *message) {
-	reply, err := w.node.Attach(w.sim.now, w.sim.schedulers[m.sched].ref)
+	reply, err := w.node.Attach(w.sim.now, m.enqueue.Scheduler)
 	m.attach, m.code = reply, cluster.CodeOf(err)
 }
 
@@ -102,6 +103,7 @@ func (w *workerShell) ended(m *message) {
 // notify carries the oldest completions to a scheduler, unless a notice is under way.
 func (w *workerShell) notify(sched int32) {
 	n := &w.notices[sched]
+	n.due = n.busy
 	if n.busy {
 		return
 	}
@@ -138,7 +140,7 @@ func (w *workerShell) noticeAnswered(m *message) {
 		n.backoff = 0
 	}
 	n.busy = false
-	if m.code == 0 {
+	if m.code == 0 || n.due {
 		w.notify(m.sched)
 	}
 }
@@ -149,7 +151,7 @@ func (w *workerShell) report() {
 		w.reportDue = true
 		return
 	}
-	w.reporting, w.reportDue, w.reported = true, false, w.sim.now
+	w.reporting, w.reportDue = true, false
 	m := w.sim.take()
 	m.method, m.node, m.origin = report, w.index, w.epoch
 	w.node.FillReport(w.sim.now, &m.report)
@@ -165,6 +167,23 @@ func (w *workerShell) reportAnswered(m *message) {
 		w.sim.faults.workerLost(w)
 	}
 	if w.reportDue {
+		w.report()
+		return
+	}
+	w.rest()
+}
+
+// rest plans the next heartbeat, for the case that nothing is to be reported until then.
+func (w *workerShell) rest() {
+	w.beat++
+	m := w.sim.take()
+	m.stage, m.node, m.origin, m.peer = beats, w.index, w.epoch, w.beat
+	w.sim.after(w.sim.cfg.Heartbeat, beatLane, m)
+}
+
+// heartbeat reports, unless something else has been reported since it was planned.
+func (w *workerShell) heartbeat(m *message) {
+	if w.up && w.epoch == m.origin && w.beat == m.peer && !w.reporting {
 		w.report()
 	}
 }
