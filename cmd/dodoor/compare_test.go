@@ -70,6 +70,40 @@ func TestCompareGoesOnAfterACut(t *testing.T) {
 	}
 }
 
+// Simulated runs go side by side; their figures come in the order of the plan, and the same every time.
+func TestCompareSimulated(t *testing.T) {
+	out := t.TempDir()
+	args := []string{"compare", "-on", "sim", "-conf", "paper", "-trace", "functionbench", "-policies", "pot,oracle", "-qps", "40", "-seeds", "2",
+		"-n", "400", "-warmup", "50", "-json", "-out", out}
+	stdout, stderr, code := dodoor(args...)
+	if code != exitDone {
+		t.Fatalf("exit code %d: %s", code, stderr)
+	}
+	var rows []report.Comparison
+	if err := json.Unmarshal([]byte(stdout), &rows); err != nil {
+		t.Fatal(err)
+	}
+	if len(rows) != 2 || rows[0].Policy != "pot" || rows[1].Policy != "oracle" || rows[1].Runs != 2 || rows[1].Incomplete != 0 {
+		t.Fatalf("got %+v", rows)
+	}
+	if rows[0].ControlMessagesPerTask != 3 || rows[1].ControlMessagesPerTask != 1 || rows[1].MakespanMeanS >= rows[0].MakespanMeanS {
+		t.Errorf("who knows everything needs no probes, and places better: got %+v", rows)
+	}
+	if _, err := os.Stat(filepath.Join(out, "report.html")); err != nil {
+		t.Error(err)
+	}
+	if again, stderr, code := dodoor(args...); code != exitDone || again != stdout || strings.Contains(stderr, "run 1 of") {
+		t.Errorf("the second time: exit code %d, ran again or printed something else\n%s", code, stderr)
+	}
+	elsewhere := append(args, "-on", "local", "-policies", "pot")
+	if _, stderr, code := dodoor(elsewhere...); code != exitUsage || !strings.Contains(stderr, "was run on sim") {
+		t.Errorf("another place in the same directory: exit code %d, %q", code, stderr)
+	}
+	if elsewhere, stderr, code := dodoor(append(args, "-out", t.TempDir())...); code != exitDone || elsewhere != stdout {
+		t.Errorf("the same seeds give other figures (exit code %d)\n%s", code, stderr)
+	}
+}
+
 func TestCompareUsage(t *testing.T) {
 	for _, c := range []struct {
 		args []string
@@ -81,7 +115,9 @@ func TestCompareUsage(t *testing.T) {
 		{[]string{"-qps", "ten"}, "must be numbers"},
 		{[]string{"-seeds", "0"}, "between 1"},
 		{[]string{"-baseline", "pot"}, "not among"},
-		{[]string{"-on", "moon"}, "local"},
+		{[]string{"-on", "moon"}, "local or sim"},
+		{[]string{"-on", "cluster"}, "local or sim"},
+		{[]string{"-on", "sim", "-policies", "magic"}, "oracle"},
 	} {
 		_, stderr, code := dodoor(append([]string{"compare", "-out", t.TempDir()}, c.args...)...)
 		if code != exitUsage || !strings.Contains(stderr, c.says) {

@@ -35,7 +35,7 @@ func runConf(args []string, stdout, stderr io.Writer) int {
 	if err != nil {
 		return o.fail(exitUsage, err)
 	}
-	if err := checkPolicy(c); err != nil {
+	if err := checkPolicy(c, onLocal); err != nil {
 		return o.fail(exitUsage, err)
 	}
 	if verb == "show" {

@@ -31,8 +31,7 @@ func newWorker(c *conf.Config, log *slog.Logger, metrics *telemetry.Registry) (*
 	w := &c.Worker
 	return workerd.New(workerd.Config{
 		Node: worker.Config{
-			Node: node, Dimensions: dims, Types: c.TaskTypes(), Executors: kinds, Executor: w.Executor,
-			Limits: worker.Limits{MaxQueue: w.MaxQueue, RetainResults: w.RetainResults, RetainFor: time.Duration(w.RetainFor), TimeoutFactor: w.TimeoutFactor},
+			Node: node, Dimensions: dims, Types: c.TaskTypes(), Executors: kinds, Executor: w.Executor, Limits: workerLimits(c),
 		},
 		Executors: executors, Listen: w.Listen, Address: w.Address, DataService: c.Datastore.DialAddress(), RPC: rpcConfig(c, w.MaxRPCs), MaxBatch: batch(c),
 		Heartbeat: time.Duration(w.Heartbeat), DrainTimeout: time.Duration(w.DrainTimeout), Log: log, Metrics: metrics,
@@ -68,7 +67,7 @@ type checkedExecutor interface {
 func newExecutor(name string, c *conf.Config) (checkedExecutor, bool) {
 	switch name {
 	case "sleep":
-		return executor.Sleep{Sigma: c.Worker.Noise, Seed: c.Seed}, true
+		return executor.Sleep(emulation(c)), true
 	case "stress-ng":
 		return executor.StressNG{}, true
 	}
@@ -82,6 +81,20 @@ func workerNode(c *conf.Config, dims cluster.Dimensions) (cluster.Node, error) {
 		return cluster.Node{}, fmt.Errorf("worker %s needs a class (-class): one of %s", c.Worker.Name, strings.Join(classNames(c), ", "))
 	}
 	return cluster.Node{Name: c.Worker.Name, Class: class.Name, Capacity: class.Capacity(dims), Slots: c.SlotsOn(class)}, nil
+}
+
+// eachWorker calls do with the configuration of every worker of a whole cluster, by class: their names are
+// <class>-1, <class>-2 ...
+func eachWorker(c conf.Config, do func(own *conf.Config) error) error {
+	for _, class := range c.Classes {
+		for i := range class.Count {
+			c.Worker.Class, c.Worker.Name = class.Name, fmt.Sprintf("%s-%d", class.Name, i+1)
+			if err := do(&c); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 func classNames(c *conf.Config) []string {

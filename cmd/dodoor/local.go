@@ -26,7 +26,7 @@ func runLocal(args []string, stdout, stderr io.Writer) int {
 	if code >= 0 {
 		return code
 	}
-	if err := checkPolicy(c); err != nil {
+	if err := checkPolicy(c, onLocal); err != nil {
 		return o.fail(exitUsage, err)
 	}
 	workload, err := newWorkload(c, "")
@@ -35,7 +35,7 @@ func runLocal(args []string, stdout, stderr io.Writer) int {
 	}
 	ctx, stop := signalled(log)
 	defer stop()
-	r := replay{c: c, log: log, on: "local", dir: runDir(c), quiet: print.quiet, config: drive.Config{Workload: workload}}
+	r := replay{c: c, log: log, on: onLocal, dir: runDir(c), quiet: print.quiet, config: drive.Config{Workload: workload}}
 	code, err = r.runLocally(ctx)
 	return r.finish(o, print, stdout, code, err)
 }

@@ -82,18 +82,15 @@ func (l *localCluster) startSchedulers(c conf.Config, log *slog.Logger) error {
 }
 
 func (l *localCluster) startWorkers(c conf.Config, log *slog.Logger) error {
-	for _, class := range c.Classes {
-		for i := range class.Count {
-			c.Worker.Class, c.Worker.Name = class.Name, fmt.Sprintf("%s-%d", class.Name, i+1)
-			w, err := newWorker(&c, log, l.registry("worker", c.Worker.Name))
-			if err != nil {
-				return err
-			}
-			l.workers = append(l.workers, w)
-			l.run(w, 1)
+	return eachWorker(c, func(own *conf.Config) error {
+		w, err := newWorker(own, log, l.registry("worker", own.Worker.Name))
+		if err != nil {
+			return err
 		}
-	}
-	return nil
+		l.workers = append(l.workers, w)
+		l.run(w, 1)
+		return nil
+	})
 }
 
 func (l *localCluster) registry(service, name string) *telemetry.Registry {
@@ -148,7 +145,8 @@ func generatorRPC(c *conf.Config) rpc.Config {
 	return cfg
 }
 
-// ready waits until every scheduler takes every worker for a candidate.
+// ready waits until every scheduler takes every worker for a candidate, and until the pushes that the
+// registrations caused have ended: they are no part of a run.
 func (l *localCluster) ready(ctx context.Context) error {
 	poll := time.NewTicker(10 * time.Millisecond)
 	defer poll.Stop()
@@ -167,7 +165,7 @@ func (l *localCluster) ready(ctx context.Context) error {
 			}
 		}
 	}
-	return nil
+	return l.dataClient.Settle(ctx)
 }
 
 // allReady is the readiness of the whole process.

@@ -25,8 +25,11 @@ type command struct {
 
 var commands = []command{
 	{"local", "run a whole cluster on this machine, replay a trace, print the summary", runLocal},
+	{"simulate", "run a whole cluster in virtual time, replay a trace, print the summary", runSimulate},
 	{"replay", "replay a trace against running schedulers", runReplay},
 	{"compare", "compare policies on the same trace, with intervals", runCompare},
+	{"calibrate", "compare the simulator with real services", runCalibrate},
+	{"reproduce", "run the experiments of the paper, and more, in virtual time", runReproduce},
 	{"report", "draw and tabulate runs from their rows", runReport},
 	{"trace", "make a synthetic trace, or describe one", runTrace},
 	{"datastore", "run the data service", runDatastore},

@@ -56,7 +56,7 @@ func runReplay(args []string, stdout, stderr io.Writer) int {
 	if len(addresses) == 0 {
 		return o.fail(exitFailed, errors.New("no scheduler is registered with the data service: start one, or name some with -schedulers"))
 	}
-	r := replay{c: c, log: log, on: "cluster", dir: runDir(c), quiet: print.quiet, config: drive.Config{Workload: workload, Data: data}}
+	r := replay{c: c, log: log, on: onCluster, dir: runDir(c), quiet: print.quiet, config: drive.Config{Workload: workload, Data: data}}
 	for i, address := range addresses {
 		client := rpc.NewSchedulerClient(address, dims, cfg)
 		defer client.Close()

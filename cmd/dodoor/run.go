@@ -14,11 +14,18 @@ import (
 	"dodoor/report"
 )
 
-// replay is one run: what local, replay and compare have in common.
+// Where a run takes place.
+const (
+	onLocal   = "local"
+	onCluster = "cluster"
+	onSim     = "sim"
+)
+
+// replay is one run: what local, replay, compare and calibrate have in common.
 type replay struct {
 	c       *conf.Config
 	log     *slog.Logger
-	on      string // local or cluster
+	on      string // onLocal or onCluster
 	dir     string // of the run
 	quiet   bool
 	config  drive.Config
@@ -27,8 +34,10 @@ type replay struct {
 }
 
 // prepare makes the directory of the run, before anything is started for it.
-func (r *replay) prepare() error {
-	if err := os.MkdirAll(r.dir, 0o755); err != nil {
+func (r *replay) prepare() error { return prepareDir(r.dir) }
+
+func prepareDir(dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("directory for the rows: %w (choose another with -out)", err)
 	}
 	return nil

@@ -106,15 +106,15 @@ func differs(a, b map[string]any, prefix string) string {
 			}
 			continue
 		}
-		if text(a[key]) != text(b[key]) {
+		if jsonText(a[key]) != jsonText(b[key]) {
 			return path
 		}
 	}
 	return ""
 }
 
-// text makes values comparable that went through JSON (where every number is a float) and others.
-func text(value any) string {
+// jsonText makes values comparable that went through JSON (where every number is a float) and others.
+func jsonText(value any) string {
 	encoded, err := json.Marshal(value)
 	if err != nil {
 		return fmt.Sprint(value)

@@ -128,7 +128,7 @@ func (r *run) writeSample(n *cluster.NodeStatus, now time.Duration) error {
 	if n.Report == nil {
 		return nil
 	}
-	return r.dir.samples.Write(&generator.NodeSample{
+	return r.dir.Samples.Write(&generator.NodeSample{
 		Time: now, Worker: n.Node.Name, Class: n.Node.Class,
 		Cores: n.Report.RunningDemand[cluster.Cores], Memory: n.Report.RunningDemand[cluster.Memory],
 		Queued: n.Report.Queued, Running: n.Report.Running,

@@ -119,24 +119,24 @@ func (d *Driver) Run(ctx context.Context) (Result, error) {
 	if err := d.before(ctx, &info); err != nil {
 		return Result{}, err
 	}
-	dir, err := createRunDir(d.cfg.Dir)
+	dir, err := CreateRunDir(d.cfg.Dir)
 	if err != nil {
 		return Result{}, err
 	}
 	info.Started = time.Now()
-	r := newRun(&d.cfg, dir, info.Started, newProgress(d.cfg.Progress, info.Tasks))
-	err = dir.writeInfo(&info)
+	r := newRun(&d.cfg, dir, info.Started, NewProgress(d.cfg.Progress, info.Tasks))
+	err = dir.WriteInfo(&info)
 	if err == nil {
 		err = r.play(ctx, d.abort)
 	}
-	if err = errors.Join(err, dir.close()); err != nil {
+	if err = errors.Join(err, dir.Close()); err != nil {
 		return r.result, err
 	}
 	d.after(&info)
 	ended := time.Now()
 	info.Ended, info.Stopped = &ended, r.result.Stopped
 	r.result.Elapsed = ended.Sub(info.Started)
-	return r.result, dir.writeInfo(&info)
+	return r.result, dir.WriteInfo(&info)
 }
 
 // describe completes the caller's description with what this package knows.

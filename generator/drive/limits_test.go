@@ -74,7 +74,7 @@ func TestRowsThatCannotBeWritten(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		dir, err := createRunDir(c.Dir)
+		dir, err := CreateRunDir(c.Dir)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,7 +1,6 @@
 package drive
 
 import (
-	"fmt"
 	"io"
 	"os"
 	"time"
@@ -10,8 +9,8 @@ import (
 	"golang.org/x/term"
 )
 
-// progress is a bar on a terminal; a nil one shows nothing.
-type progress struct {
+// Progress is a bar on a terminal; a nil one shows nothing.
+type Progress struct {
 	bar   *progressbar.ProgressBar
 	rate  rate
 	drawn time.Duration
@@ -26,16 +25,16 @@ type rate struct {
 	per   float64
 }
 
-// newProgress returns nil when file is nil or no terminal.
-func newProgress(file *os.File, total int) *progress {
+// NewProgress returns nil when file is nil or no terminal.
+func NewProgress(file *os.File, total int) *Progress {
 	if file == nil || !term.IsTerminal(int(file.Fd())) {
 		return nil
 	}
 	return newBar(file, total)
 }
 
-func newBar(w io.Writer, total int) *progress {
-	return &progress{bar: progressbar.NewOptions(total,
+func newBar(w io.Writer, total int) *Progress {
+	return &Progress{bar: progressbar.NewOptions(total,
 		progressbar.OptionSetWriter(w),
 		progressbar.OptionShowCount(),
 		progressbar.OptionSetWidth(24),
@@ -45,18 +44,19 @@ func newBar(w io.Writer, total int) *progress {
 	)}
 }
 
-// show draws how far the run is: completed over total, submitted, completions per second, and how
-// late the generator itself is.
-func (p *progress) show(submitted, done int, now, lag time.Duration) {
+// Show draws how far the run is, now that it has lasted so long: done over the total, after what describe
+// makes of the tasks done per second. It is called as often as anybody likes.
+func (p *Progress) Show(done int, now time.Duration, describe func(perSecond float64) string) {
 	if p == nil || now-p.drawn < drawEvery {
 		return
 	}
 	p.drawn = now
 	p.bar.Set(done)
-	p.bar.Describe(fmt.Sprintf("submitted %d, %.0f/s, %.1f ms late, completed", submitted, p.rate.update(now, done), float64(lag)/float64(time.Millisecond)))
+	p.bar.Describe(describe(p.rate.update(now, done)))
 }
 
-func (p *progress) finish() {
+// Finish clears the bar away.
+func (p *Progress) Finish() {
 	if p != nil {
 		p.bar.Finish()
 	}

@@ -2,6 +2,7 @@ package drive
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -11,10 +12,11 @@ import (
 func TestProgressBar(t *testing.T) {
 	var b bytes.Buffer
 	p := newBar(&b, 200)
-	p.show(30, 20, time.Second, 1500*time.Microsecond)
-	p.show(31, 21, time.Second+drawEvery/2, 0) // too soon
-	p.show(120, 100, 3*time.Second, 0)
-	for _, want := range []string{"submitted 30, 20/s, 1.5 ms late, completed", "(20/200)", "submitted 120, 40/s", "(100/200)"} {
+	describe := func(perSecond float64) string { return fmt.Sprintf("%.0f/s, completed", perSecond) }
+	p.Show(20, time.Second, describe)
+	p.Show(21, time.Second+drawEvery/2, describe) // too soon
+	p.Show(100, 3*time.Second, describe)
+	for _, want := range []string{"20/s, completed", "(20/200)", "40/s", "(100/200)"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("no %q in %q", want, b.String())
 		}
@@ -22,7 +24,7 @@ func TestProgressBar(t *testing.T) {
 	if strings.Contains(b.String(), "(21/200)") {
 		t.Errorf("drawn more often than every %v: %q", drawEvery, b.String())
 	}
-	p.finish()
+	p.Finish()
 }
 
 // Nothing is drawn where nobody looks.
@@ -32,11 +34,11 @@ func TestProgressIsSilentElsewhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	for _, p := range []*progress{newProgress(nil, 10), newProgress(file, 10)} {
+	for _, p := range []*Progress{NewProgress(nil, 10), NewProgress(file, 10)} {
 		if p != nil {
 			t.Error("there is a progress bar without a terminal")
 		}
-		p.show(1, 1, time.Second, 0)
-		p.finish()
+		p.Show(1, time.Second, func(float64) string { return "" })
+		p.Finish()
 	}
 }

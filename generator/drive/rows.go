@@ -57,7 +57,7 @@ func (r *run) write(i int32, row *generator.Row) {
 	default:
 		r.result.Lost++
 	}
-	if err := r.dir.rows.Write(row); err != nil && r.failure == nil {
+	if err := r.dir.Rows.Write(row); err != nil && r.failure == nil {
 		r.failure = fmt.Errorf("row of task %s: %w", row.TaskID, err)
 	}
 	if r.open--; r.open == 0 {

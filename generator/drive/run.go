@@ -41,9 +41,9 @@ type attempt struct {
 // run is a replay in progress. One lock guards it; no call is made under the lock.
 type run struct {
 	cfg      *Config
-	dir      *runDir
+	dir      *RunDir
 	start    time.Time
-	progress *progress
+	progress *Progress
 
 	mu       sync.Mutex
 	tasks    []task
@@ -62,7 +62,7 @@ type run struct {
 	over     chan struct{} // every task has its row
 }
 
-func newRun(cfg *Config, dir *runDir, start time.Time, progress *progress) *run {
+func newRun(cfg *Config, dir *RunDir, start time.Time, progress *Progress) *run {
 	r := &run{
 		cfg: cfg, dir: dir, start: start, progress: progress,
 		tasks: make([]task, cfg.Workload.Len()), open: cfg.Workload.Len(),
@@ -99,7 +99,7 @@ func (r *run) play(ctx context.Context, abort <-chan struct{}) error {
 	r.wait(ctx, abort, paced)
 	cancel()
 	all.Wait()
-	r.progress.finish()
+	r.progress.Finish()
 	return r.failure
 }
 

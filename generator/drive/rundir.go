@@ -10,20 +10,21 @@ import (
 	"dodoor/generator"
 )
 
-// runDir is the directory of a run with its open files.
-type runDir struct {
+// RunDir is the directory of a run with its open files: tasks.csv, nodes.csv and run.json.
+type RunDir struct {
+	Rows    *generator.Writer[generator.Row]
+	Samples *generator.Writer[generator.NodeSample]
+
 	path         string
 	tasks, nodes *os.File
-	rows         *generator.Writer[generator.Row]
-	samples      *generator.Writer[generator.NodeSample]
 }
 
-// createRunDir refuses a directory that holds a run: its rows are somebody's measurements.
-func createRunDir(path string) (*runDir, error) {
+// CreateRunDir refuses a directory that holds a run: its rows are somebody's measurements.
+func CreateRunDir(path string) (*RunDir, error) {
 	if err := os.MkdirAll(path, 0o755); err != nil {
 		return nil, err
 	}
-	d := &runDir{path: path}
+	d := &RunDir{path: path}
 	var err error
 	if d.tasks, err = d.create("tasks.csv"); err != nil {
 		return nil, err
@@ -32,8 +33,8 @@ func createRunDir(path string) (*runDir, error) {
 		d.tasks.Close()
 		return nil, err
 	}
-	if d.rows, err = generator.NewRowWriter(d.tasks); err == nil {
-		d.samples, err = generator.NewNodeWriter(d.nodes)
+	if d.Rows, err = generator.NewRowWriter(d.tasks); err == nil {
+		d.Samples, err = generator.NewNodeWriter(d.nodes)
 	}
 	if err != nil {
 		return nil, errors.Join(err, d.tasks.Close(), d.nodes.Close())
@@ -41,7 +42,7 @@ func createRunDir(path string) (*runDir, error) {
 	return d, nil
 }
 
-func (d *runDir) create(name string) (*os.File, error) {
+func (d *RunDir) create(name string) (*os.File, error) {
 	file, err := os.OpenFile(filepath.Join(d.path, name), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
 	if errors.Is(err, fs.ErrExist) {
 		return nil, fmt.Errorf("%s holds a run already (%s): choose another directory", d.path, name)
@@ -49,8 +50,8 @@ func (d *runDir) create(name string) (*os.File, error) {
 	return file, err
 }
 
-// writeInfo writes run.json, whole or not at all.
-func (d *runDir) writeInfo(info *generator.RunInfo) error {
+// WriteInfo writes run.json, whole or not at all.
+func (d *RunDir) WriteInfo(info *generator.RunInfo) error {
 	path := filepath.Join(d.path, "run.json")
 	file, err := os.Create(path + ".partial")
 	if err != nil {
@@ -62,6 +63,7 @@ func (d *runDir) writeInfo(info *generator.RunInfo) error {
 	return os.Rename(path+".partial", path)
 }
 
-func (d *runDir) close() error {
-	return errors.Join(d.rows.Flush(), d.samples.Flush(), d.tasks.Close(), d.nodes.Close())
+// Close puts every row on disk.
+func (d *RunDir) Close() error {
+	return errors.Join(d.Rows.Flush(), d.Samples.Flush(), d.tasks.Close(), d.nodes.Close())
 }

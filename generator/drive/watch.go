@@ -31,7 +31,7 @@ func (r *run) watch() {
 		r.checkPatience(now)
 		if now-flushed >= flushEvery {
 			flushed = now
-			if err := r.dir.rows.Flush(); err != nil && r.failure == nil {
+			if err := r.dir.Rows.Flush(); err != nil && r.failure == nil {
 				r.failure = err
 			}
 		}
@@ -42,7 +42,9 @@ func (r *run) watch() {
 			r.abandon("abandoned: the rows cannot be written")
 			return
 		}
-		r.progress.show(submitted, done, now, lag)
+		r.progress.Show(done, now, func(perSecond float64) string {
+			return fmt.Sprintf("submitted %d, %.0f/s, %.1f ms late, completed", submitted, perSecond, float64(lag)/float64(time.Millisecond))
+		})
 	}
 }
 

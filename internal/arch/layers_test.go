@@ -15,6 +15,7 @@ var rows = [][]string{
 	{"sim"},
 	{"report/figure"},
 	{"conf", "report"},
+	{"campaign"},
 	{"cmd/dodoor"},
 }
 
@@ -45,6 +46,7 @@ var layers = map[string][]string{
 	"conf":          below("conf", "gen-go/dodoor", "internal/rpc/rpctest", "report/figure"),
 	"report/figure": {},
 	"report":        {"internal/cluster", "generator", "report/figure"},
+	"campaign":      {"conf", "report", "report/figure"},
 	"cmd/dodoor":    below("cmd/dodoor", "gen-go/dodoor", "internal/rpc/rpctest", "report/figure"),
 }
 

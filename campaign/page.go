@@ -1,0 +1,115 @@
+package campaign
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// About is what the page says of its own making.
+type About struct {
+	Command string
+	Machine string
+	Took    time.Duration // 0: nobody measured it
+	Plots   string        // where the pictures are, seen from the page
+}
+
+// Page writes the page in Markdown.
+func (p *Plan) Page(r *Results, about About) []byte {
+	var b strings.Builder
+	p.opening(&b, about)
+	p.claims(&b, r)
+	for i := range p.Studies {
+		p.Studies[i].write(&b, r, about.Plots)
+	}
+	p.rules(&b, r)
+	return []byte(b.String())
+}
+
+func (p *Plan) opening(b *strings.Builder, about About) {
+	paragraph(b, "# Reproduction of the paper, and beyond")
+	paragraph(b, `Every experiment of the paper (Sec. 6), and what it leaves open, in the simulator: production policy, queue and accounting
+code in virtual time. Makespan is from submission to known completion. Every setting is run with several seeds; all policies see the
+same arrivals, tasks and random draws. A figure is the mean over seeds ± half its 95 % interval (Student's *t*); a change is the mean
+of paired runs with its bootstrap interval, and a tilde marks one whose interval holds zero. Unless a study says otherwise: 100
+workers of the paper's four classes, 5 schedulers with 8 handlers each, b = 100, b_Δ = 8, α = 0.5, Poisson arrivals, 100 tasks of
+warm-up, network delay 0.1 ms, 0.2 ms of a handler's time per message, exact estimates, no interference.`)
+	paragraph(b, "This page is generated; edit package `campaign` instead. All but the next lines is the same on every machine.")
+	fmt.Fprintf(b, "* Command: `%s`\n* Machine: %s\n", about.Command, about.Machine)
+	if about.Took > 0 {
+		fmt.Fprintf(b, "* Duration: %v for %d runs\n", about.Took.Round(time.Second), p.Runs())
+	}
+	fmt.Fprintf(b, "* Seeds: 1 to %d\n* Azure trace: %s\n", p.Options.Seeds, p.azureTrace())
+	if p.Options.Quick {
+		b.WriteString("* **Quick: every study has a fraction of its tasks. The figures mean nothing.**\n")
+	}
+	b.WriteString("\n")
+}
+
+func (p *Plan) azureTrace() string {
+	if file := p.Options.Azure; file != "" {
+		return fmt.Sprintf("`%s`, the first %d requests", shortName(file), azureTasks)
+	}
+	return "synthetic, with the marginals of the public one; `-azure FILE` replays a real one"
+}
+
+// claims are the summary: what the paper says, and what came out.
+func (p *Plan) claims(b *strings.Builder, r *Results) {
+	lines := [][]string{{"claim of the paper", "published", "ours", "agrees"}}
+	for _, s := range p.Studies {
+		for _, c := range s.Claims {
+			ours, agrees := c.Judge(r)
+			lines = append(lines, []string{c.Claim, c.Published, ours, agrees})
+		}
+	}
+	if len(lines) == 1 {
+		return
+	}
+	paragraph(b, "## The paper's claims")
+	paragraph(b, `Computed: *yes* is a change in the published direction, of half to twice the published size, or a figure within 10 %;
+*direction* is a smaller or larger one; *no* is none, or one the other way. "Clean" is this project's own code; "the fault" is one of the
+prototype's ([below](#rerun)).`)
+	writeAligned(b, lines, 4)
+	b.WriteString("\n")
+}
+
+func (s *Study) write(b *strings.Builder, r *Results, plots string) {
+	fmt.Fprintf(b, "<a id=%q></a>\n\n", s.Name)
+	paragraph(b, "## "+s.Title)
+	paragraph(b, "*"+s.Question+"*")
+	for _, part := range s.Parts {
+		if part.Text != "" {
+			paragraph(b, part.Text)
+		}
+		if part.Plot != nil {
+			fmt.Fprintf(b, "![%s](%s/%s)\n\n", part.Plot.Caption, plots, part.Plot.file())
+		}
+		if part.Table != nil {
+			part.Table.write(b, r)
+			b.WriteString("\n")
+		}
+		if part.Says != nil {
+			paragraph(b, part.Says(r))
+		}
+	}
+}
+
+// rules close the page.
+func (p *Plan) rules(b *strings.Builder, r *Results) {
+	var lines []string
+	for _, s := range p.Studies {
+		for _, rule := range s.Rules {
+			lines = append(lines, fmt.Sprintf("* **%s** %s ([study](#%s))\n", rule.Breaks, rule.Text(r), s.Name))
+		}
+	}
+	if len(lines) == 0 {
+		return
+	}
+	paragraph(b, "## What breaks first, and the rules of thumb")
+	for _, line := range lines {
+		b.WriteString(line)
+	}
+}
+
+// paragraph writes a block of text. Line ends within it are those of the program's text.
+func paragraph(b *strings.Builder, text string) { b.WriteString(text + "\n\n") }
