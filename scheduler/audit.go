@@ -45,7 +45,7 @@ func (r *Replica) Audited(now time.Duration, index int, incarnation int64, asOf 
 			r.end(now, t, lost(reason+"; the task must not run twice"))
 			continue
 		}
-		r.replace(now, t, reason)
+		r.replace(now, t, reason, true)
 	}
 	return &r.ready
 }

@@ -57,7 +57,7 @@ func (r *Replica) abandoned(now time.Duration, t *task, c *cluster.Completion, c
 	case t.spec.AtMostOnce && c.Run > 0:
 		r.end(now, t, *c)
 	default:
-		r.replace(now, t, c.Reason)
+		r.replace(now, t, c.Reason, true)
 	}
 }
 

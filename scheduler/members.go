@@ -119,6 +119,6 @@ func (r *Replica) replaceAll(now time.Duration, index int, attempted int64, reas
 			r.end(now, t, lost(reason+"; the task must not run twice"))
 			continue
 		}
-		r.replace(now, t, reason)
+		r.replace(now, t, reason, t.number <= attempted)
 	}
 }

@@ -22,7 +22,7 @@ type task struct {
 	accepted time.Duration
 	waiting  time.Duration // since when no node could take it
 	refusals int           // that were not about the moment
-	losses   int           // of the machine that had it
+	losses   int           // of a machine that may have had it
 	placed   []placedOn    // every placement of it
 	first    [1]placedOn   // the usual placements, without another allocation
 	view     int64         // decisions that the deciding view included
@@ -136,7 +136,7 @@ func (r *Replica) carryOut(now time.Duration, step Step) {
 		case r.nodes.takesPlacements(p.Node):
 			r.assign(now, t, p.Node)
 		default:
-			r.replace(now, t, "the node left while it was probed")
+			r.replace(now, t, "the node left while it was probed", false)
 		}
 	}
 	r.ready.Probe = append(r.ready.Probe, step.Probe...)
@@ -230,10 +230,15 @@ func (r *Replica) tryNext(now time.Duration, t *task, refusal *cluster.Refusal) 
 var cancelled = cluster.Completion{Outcome: cluster.Cancelled, ExitCode: -1, Reason: "cancelled by request"}
 
 // replace places a task again whose machine was lost; without a feasible node it waits for one.
-func (r *Replica) replace(now time.Duration, t *task, reason string) {
+//
+// A machine that never got it is no loss: when many die at once, a scheduler learns of each as it tries it,
+// and every one of them leaves the candidates.
+func (r *Replica) replace(now time.Duration, t *task, reason string, arrived bool) {
 	t.spec.Attempt++
 	t.phase, t.node, t.reason = cluster.Placing, NoNode, reason
-	t.losses++
+	if arrived {
+		t.losses++
+	}
 	switch {
 	case t.cancel:
 		r.end(now, t, cancelled)

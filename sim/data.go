@@ -17,8 +17,9 @@ type dataShell struct {
 
 // pusher sends snapshots to one scheduler, one at a time.
 type pusher struct {
-	busy bool
-	due  int // pushes that wait
+	incarnation int64 // that registered
+	busy        bool
+	due         int // pushes that wait
 }
 
 // backlog is how many pushes may wait for a scheduler that is still busy with one. A push always
@@ -39,7 +40,7 @@ func (d *dataShell) flushed(m *message) {
 func (d *dataShell) reported(m *message) {
 	err := d.store.Report(d.sim.now, &m.report)
 	m.code = cluster.CodeOf(err)
-	if err == nil && d.drift != nil {
+	if err == nil && d.drift != nil && !m.idle {
 		d.drift.reported(&m.report)
 	}
 }
@@ -49,7 +50,10 @@ func (d *dataShell) register(sched int32) {
 	r := &d.sim.schedulers[sched]
 	snapshot, err := d.store.RegisterScheduler(r.ref)
 	must(err)
-	d.pushers[sched] = pusher{}
+	d.pushers[sched] = pusher{incarnation: r.ref.Incarnation}
+	if d.drift != nil {
+		d.drift.distort(&snapshot)
+	}
 	r.install(&snapshot)
 }
 
@@ -70,9 +74,9 @@ func (d *dataShell) carryOut(step datastore.Step) {
 
 // push sends a scheduler what it lacks now.
 func (d *dataShell) push(sched int32) {
-	ref := &d.sim.schedulers[sched].ref
+	p := &d.pushers[sched]
 	m := d.sim.take()
-	if !d.store.FillSnapshot(&m.snapshot, ref.Name, ref.Incarnation) {
+	if !d.store.FillSnapshot(&m.snapshot, d.sim.schedulers[sched].ref.Name, p.incarnation) {
 		d.sim.release(m)
 		return
 	}
@@ -80,20 +84,20 @@ func (d *dataShell) push(sched int32) {
 		d.drift.distort(&m.snapshot)
 	}
 	m.method, m.sched, m.origin = push, sched, d.epoch
-	d.pushers[sched].busy = true
+	p.busy = true
 	d.sim.send(m)
 }
 
 func (d *dataShell) pushAnswered(m *message) {
-	if !d.up || d.epoch != m.origin {
+	p := &d.pushers[m.sched]
+	if !d.up || d.epoch != m.origin || p.incarnation != m.snapshot.ReceiverIncarnation {
 		return
 	}
-	p := &d.pushers[m.sched]
 	p.busy = false
 	name := d.sim.schedulers[m.sched].ref.Name
 	switch {
-	case m.failed:
-		d.store.UnregisterScheduler(name, m.snapshot.ReceiverIncarnation)
+	case m.failed || m.code == cluster.Stale:
+		d.store.UnregisterScheduler(name, p.incarnation)
 		*p = pusher{}
 		return
 	case m.code == cluster.Gap:

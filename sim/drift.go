@@ -4,7 +4,8 @@ import "dodoor/internal/cluster"
 
 // DurationDrift is a fault of the paper's prototype, reproduced on purpose: resetting a scheduler's delta
 // forgets its durations. Every flush therefore adds the durations of everything that the scheduler ever
-// placed on a node again, until the node's next report overwrites the sum.
+// placed on a node again, until the node's next report overwrites the sum. Its nodes report when a task has
+// ended; they have no heartbeats.
 const DurationDrift = "prototype-duration-drift"
 
 // Quirks lists the faults that can be reproduced.

@@ -57,7 +57,8 @@ const (
 type message struct {
 	stage  stage
 	method method
-	failed bool // nobody answered: the service is down
+	failed bool // nobody answered: the service is down; of an execution: it ran into its time limit
+	unsent bool // of a failed one: nobody listened, so it certainly did not arrive
 	code   cluster.ErrorCode
 	sched  int32
 	node   int32 // of the simulation; -1: none
@@ -77,7 +78,8 @@ type message struct {
 	delta    *cluster.Delta
 	snapshot cluster.Snapshot
 	probe    scheduler.Probe
-	peer     int // index of node in the scheduler's view
+	peer     int  // index of node in the scheduler's view
+	idle     bool // a report that is a heartbeat
 	do       func()
 }
 
@@ -102,7 +104,7 @@ func (s *Simulation) take() *message {
 
 // release keeps a message for the next use; its slices keep their memory.
 func (s *Simulation) release(m *message) {
-	m.failed, m.code = false, 0
+	m.failed, m.unsent, m.code = false, false, 0
 	m.delta, m.do = nil, nil
 	m.next = s.free
 	s.free = m
@@ -133,6 +135,7 @@ func (s *Simulation) service(m *message) (*service, *Station, int) {
 func (s *Simulation) arrive(m *message) {
 	at, station, lane := s.service(m)
 	if !at.up {
+		m.unsent = true
 		s.refuse(m)
 		return
 	}

@@ -215,6 +215,9 @@ func (d *schedulerShell) unreachable(p *peer, m *message) {
 	p.attached = false
 	if m.failed {
 		d.replica.Suspect(m.peer, n.Incarnation)
+		if m.unsent && m.method == enqueue {
+			p.attempted = m.batch[0].Assignment.Number - 1
+		}
 		if !p.down {
 			p.down, p.givenUp = true, d.replica.LastNumber(m.peer, n.Incarnation)
 			p.waiting = p.waiting[:0]

@@ -37,6 +37,11 @@ func storm(t *rapid.T) sim.Config {
 	station := sim.Station{Cost: rapid.SampledFrom([]time.Duration{0, 200 * time.Microsecond, 20 * time.Millisecond}).Draw(t, "cost"),
 		Handlers: rapid.IntRange(1, 3).Draw(t, "handlers")}
 	cfg.Network.Scheduler, cfg.Network.Data, cfg.Network.Worker = station, station, station
+	cfg.Replica.MaxPending = rapid.SampledFrom([]int{3, 1 << 20}).Draw(t, "max pending")
+	cfg.Limits.MaxQueue = rapid.SampledFrom([]int{2, 1 << 20}).Draw(t, "max queue")
+	cfg.Store.MaxStaleness = rapid.SampledFrom([]time.Duration{0, 100 * time.Millisecond}).Draw(t, "max staleness")
+	cfg.Replica.MaxStaleness = cfg.Store.MaxStaleness
+	cfg.Interference = rapid.SampledFrom([]float64{0, 1}).Draw(t, "interference")
 	for range rapid.IntRange(1, 5).Draw(t, "faults") {
 		cfg.Faults = append(cfg.Faults, fault(t, &cfg))
 	}

@@ -81,11 +81,15 @@ func (w *workerShell) kill(id string) {
 	w.carryOut(&step)
 }
 
-// run starts an execution. It takes what the emulation says, longer the more of the node is in use.
+// run starts an execution. It takes what the emulation says, longer the more of the node is in use, up to its
+// time limit.
 func (w *workerShell) run(start *worker.Start) {
 	w.check.started(start)
 	d := w.sim.slowed(w.sim.cfg.Emulation.Duration(start), w.index)
 	m := w.sim.take()
+	if start.Timeout > 0 && d > start.Timeout {
+		d, m.failed = start.Timeout, true
+	}
 	m.stage, m.node, m.origin, m.taskID, m.demand = ended, w.index, w.epoch, start.TaskID, start.Shape.Demand
 	w.sim.onHeap(d, m)
 }
@@ -96,7 +100,11 @@ func (w *workerShell) ended(m *message) {
 		return
 	}
 	w.check.ended(&m.demand)
-	step := w.node.Finished(w.sim.now, m.taskID, worker.Result{Outcome: cluster.Finished})
+	result := worker.Result{Outcome: cluster.Finished}
+	if m.failed {
+		result = worker.Result{Outcome: cluster.TimedOut, ExitCode: -1, Reason: "ran past its time limit"}
+	}
+	step := w.node.Finished(w.sim.now, m.taskID, result)
 	w.carryOut(&step)
 }
 
@@ -151,9 +159,13 @@ func (w *workerShell) report() {
 		w.reportDue = true
 		return
 	}
+	w.reportAs(false)
+}
+
+func (w *workerShell) reportAs(heartbeat bool) {
 	w.reporting, w.reportDue = true, false
 	m := w.sim.take()
-	m.method, m.node, m.origin = report, w.index, w.epoch
+	m.method, m.node, m.origin, m.idle = report, w.index, w.epoch, heartbeat
 	w.node.FillReport(w.sim.now, &m.report)
 	w.sim.send(m)
 }
@@ -184,7 +196,7 @@ func (w *workerShell) rest() {
 // heartbeat reports, unless something else has been reported since it was planned.
 func (w *workerShell) heartbeat(m *message) {
 	if w.up && w.epoch == m.origin && w.beat == m.peer && !w.reporting {
-		w.report()
+		w.reportAs(true)
 	}
 }
 

@@ -153,8 +153,12 @@ func (p *peer) try(ctx context.Context, batch []scheduler.Dispatch) error {
 // enqueue sends one message, or two halves of what is too large for one.
 func (p *peer) enqueue(ctx context.Context, batch []scheduler.Dispatch) error {
 	last := &batch[len(batch)-1]
+	before := p.attempted
 	p.attempted = last.Assignment.Number
 	reply, err := p.client.Enqueue(ctx, p.message(batch, last))
+	if rpc.NotSent(err) {
+		p.attempted = before
+	}
 	switch code := cluster.CodeOf(err); {
 	case errors.Is(err, rpc.ErrTooLarge) && len(batch) > 1:
 		half := len(batch) / 2
