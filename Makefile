@@ -16,8 +16,8 @@ DEMO_OUT := out/demo
 
 heading = @printf '\n== %s\n' '$(1)'
 
-.PHONY: help build demo test bench fmt gen verify-gen clean \
-	deps fmt-check vet arch lint race fuzz vulncheck smoke quickstart
+.PHONY: help build demo reproduce functionbench test bench fmt gen verify-gen clean \
+	deps fmt-check vet arch lint image race fuzz vulncheck smoke quickstart
 
 help: ## explains the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
@@ -34,7 +34,16 @@ demo: ## replays 2,000 requests on an emulated cluster of 100 nodes
 	bin/dodoor local -conf conf/local.toml -trace functionbench -n 2000 -qps 60 -time-scale 5 -out $(DEMO_OUT)
 	@find $(DEMO_OUT) -name tasks.csv -printf 'rows, one per task: %p\n'
 
-test: deps fmt-check vet verify-gen arch lint race fuzz vulncheck smoke quickstart ## runs all that CI runs
+reproduce: build ## runs every experiment in the simulator and writes docs/reproduction.md
+	$(call heading,the experiments of the paper and more in virtual time: about ten minutes on two cores)
+	bin/dodoor reproduce -out docs/reproduction.md
+
+functionbench: build ## runs real containers: image, profile, four policies compared, report
+	$(call heading,real work on this machine)
+	@scripts/install-deps functionbench
+	scripts/functionbench
+
+test: deps fmt-check vet verify-gen arch lint image race fuzz vulncheck smoke quickstart ## runs all that CI runs
 	$(call heading,everything passed)
 
 bench: ## runs the benchmarks
@@ -80,6 +89,11 @@ lint: $(STATICCHECK)
 	$(call heading,staticcheck and shellcheck)
 	$(STATICCHECK) $$(go list ./... | grep -v '^dodoor/gen-go/')
 	shellcheck scripts/* .ci/run
+
+# Without an engine or the image, tests of containers are skipped, but in CI they fail.
+image:
+	$(call heading,the image of the FunctionBench tasks)
+	scripts/functionbench-image || [[ $${CI:-} != true ]]
 
 # Two packages at a time: some tests run real services and processes, which share the cores.
 race:

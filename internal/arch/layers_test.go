@@ -15,8 +15,8 @@ var rows = [][]string{
 	{"sim"},
 	{"report/figure"},
 	{"conf", "report"},
-	{"campaign"},
-	{"cmd/dodoor"},
+	{"campaign", "profile"},
+	{"cmd/dodoor", "functionbench"},
 }
 
 // layers says which packages of this module a package may import outside its tests. A pure package
@@ -47,6 +47,8 @@ var layers = map[string][]string{
 	"report/figure": {},
 	"report":        {"internal/cluster", "generator", "report/figure"},
 	"campaign":      {"conf", "report", "report/figure"},
+	"profile":       {"conf"},
+	"functionbench": {}, // a test of Python programs
 	"cmd/dodoor":    below("cmd/dodoor", "gen-go/dodoor", "internal/rpc/rpctest", "report/figure"),
 }
 
