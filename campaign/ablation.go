@@ -1,15 +1,15 @@
 package campaign
 
-import "fmt"
+import "slices"
 
 // ablation switches the parts of dodoor+ off, one at a time.
 func ablation(o Options) Study {
 	conditions := []setting{
-		{name: "even", cell: func(policy string) Cell { return functions(o, policy, 100, studyTasks) }},
-		{name: "skew 1", cell: func(policy string) Cell {
+		{name: "Even load, b = 100.", cell: func(policy string) Cell { return functions(o, policy, 100, studyTasks) }},
+		{name: "All load through one scheduler, b = 100.", cell: func(policy string) Cell {
 			return functions(o, policy, 100, studyTasks).with(list("sim.skew", 1)...)
 		}},
-		{name: "b = 1600", cell: func(policy string) Cell {
+		{name: "Even load, b = 1600.", cell: func(policy string) Cell {
 			return functions(o, policy, 100, studyTasks).with(list("datastore.b", 1600)...)
 		}},
 	}
@@ -40,12 +40,13 @@ func ablation(o Options) Study {
 	}
 	var parts []Part
 	for _, condition := range conditions {
-		table := &Table{Labels: []string{"switched"}, Columns: append(append(spreadOf(mean, p95), meanOf(control)...), changeOf("Δ mean vs dodoor+ (%)", mean), changeOf("Δ P95 vs dodoor+ (%)", p95))}
+		table := &Table{Labels: []string{"switched"}, Columns: slices.Concat(spreadOf(mean, p95), meanOf(control),
+			changeOf("Δ mean vs dodoor+ (%)", mean), changeOf("Δ P95 vs dodoor+ (%)", p95))}
 		for _, v := range variants {
 			full := variant(condition, "dodoor+", "")
 			table.Rows = append(table.Rows, row(variant(condition, v.policy, v.set), &full, v.name))
 		}
-		parts = append(parts, Part{Text: "**" + map[string]string{"even": "Even load, b = 100.", "skew 1": "All load through one scheduler, b = 100.", "b = 1600": "Even load, b = 1600."}[condition.name] + "**", Table: table})
+		parts = append(parts, Part{Text: "**" + condition.name + "**", Table: table})
 	}
 	parts[0].Text = `Every part of dodoor+ is a switch ([policies](policies.md#dodoor-1)); the defaults are score = ect, view = fresh, home, foreign = 4,
 gain = 0.1, adaptive, weighted, ties. What a part is for shows where it is needed: home nodes and fresh reports where views are old, foreign
@@ -54,10 +55,8 @@ nodes and their adaptive number where load is uneven.
 ` + parts[0].Text
 	return Study{
 		Name: "ablation", Title: "The parts of dodoor+", Question: "Which part of dodoor+ does what? (FunctionBench, QPS 100)", Parts: parts,
-		Rules: []Rule{{"Load through one scheduler, without foreign nodes.", func(r *Results) string {
-			skewed := conditions[1]
-			return fmt.Sprintf("With all load at one of five schedulers, `partition` has a mean makespan of %s s, dodoor+ of %s s: home nodes need foreign ones beside them.",
-				number(r.mean(variant(skewed, "partition", ""), mean)), number(r.mean(variant(skewed, "dodoor+", ""), mean)))
-		}}},
+		Rules: []Rule{{"Load through one scheduler, without foreign nodes.",
+			"With all load at one of five schedulers, `partition` has a mean makespan of %s s, dodoor+ of %s s: home nodes need foreign ones beside them.",
+			[]Figure{valueOf(variant(conditions[1], "partition", ""), mean), valueOf(variant(conditions[1], "dodoor+", ""), mean)}}},
 	}
 }

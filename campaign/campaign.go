@@ -39,11 +39,15 @@ type Claim struct {
 	Judge     func(r *Results) (ours, agrees string)
 }
 
-// Rule is a rule of thumb with the figures that support it.
+// Rule is a rule of thumb with the figures that support it, which stand where the text has %s.
 type Rule struct {
-	Breaks string // under what
-	Text   func(r *Results) string
+	Breaks  string // under what
+	Text    string
+	Figures []Figure
 }
+
+// Figure is something measured, as it stands in a text.
+type Figure func(r *Results) string
 
 // Options choose what is run.
 type Options struct {

@@ -24,13 +24,13 @@ func columnsOf(metrics []Metric, text func(*Results, *Row, Metric) string) []Col
 }
 
 // changeOf compares with the row's baseline, run by run.
-func changeOf(head string, m Metric) Column {
-	return Column{head, func(r *Results, row *Row) string {
+func changeOf(head string, m Metric) []Column {
+	return []Column{{head, func(r *Results, row *Row) string {
 		if row.Against == nil || row.Against.key() == row.Cell.key() {
 			return "–"
 		}
 		return changed(r.change(row.Cell, *row.Against, m))
-	}}
+	}}}
 }
 
 // ratio is a row's figure over that of its baseline, means over the seeds.
@@ -39,13 +39,13 @@ func (r *Results) ratio(row *Row, m Metric) float64 {
 }
 
 // ratioOf shows ratios to the baseline.
-func ratioOf(head string, m Metric) Column {
-	return Column{head, func(r *Results, row *Row) string {
+func ratioOf(head string, m Metric) []Column {
+	return []Column{{head, func(r *Results, row *Row) string {
 		if row.Against == nil {
 			return "–"
 		}
 		return decimal(r.ratio(row, m), 3)
-	}}
+	}}}
 }
 
 // bound shows whether a ratio keeps to its bound.

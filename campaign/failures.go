@@ -2,6 +2,7 @@ package campaign
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -30,7 +31,8 @@ func failures(o Options) Study {
 	}
 	policies := []string{"dodoor", "dodoor+", "pot"}
 	cell := func(policy string, sets []string) Cell { return functions(o, policy, 80, tasks).with(sets...) }
-	table := &Table{Labels: []string{"event", "policy"}, Columns: append(append(spreadOf(mean, p95, p99), meanOf(retried, unfinished)...), changeOf("Δ mean vs nothing (%)", mean))}
+	table := &Table{Labels: []string{"event", "policy"}, Columns: slices.Concat(spreadOf(mean, p95, p99), meanOf(retried, unfinished),
+		changeOf("Δ mean vs nothing (%)", mean))}
 	for _, e := range events {
 		for _, policy := range policies {
 			calm := cell(policy, nil)
@@ -60,11 +62,11 @@ attempt, per run.`, Table: table, Says: func(r *Results) string {
 				return fmt.Sprintf("Tasks lost or failed in all runs of this study: %s of %s.", exact(lost), exact(all))
 			}},
 		},
-		Rules: []Rule{{"Machines that die.", func(r *Results) string {
-			lost, _ := missing(r)
-			return fmt.Sprintf("%s tasks were lost in any scenario. A minute without data service makes the mean of dodoor %s times as high, of dodoor+ %s times; a minute without the forty small nodes %s and %s times.", exact(lost),
-				r.times(cell("dodoor", data), cell("dodoor", nil)), r.times(cell("dodoor+", data), cell("dodoor+", nil)),
-				r.times(cell("dodoor", class), cell("dodoor", nil)), r.times(cell("dodoor+", class), cell("dodoor+", nil)))
+		Rules: []Rule{{"Machines that die.", `%s tasks were lost in any scenario. A minute without data service makes the mean of dodoor %s times as high, of dodoor+
+%s times; a minute without the forty small nodes %s and %s times.`, []Figure{
+			func(r *Results) string { lost, _ := missing(r); return exact(lost) },
+			timesOf(cell("dodoor", data), cell("dodoor", nil)), timesOf(cell("dodoor+", data), cell("dodoor+", nil)),
+			timesOf(cell("dodoor", class), cell("dodoor", nil)), timesOf(cell("dodoor+", class), cell("dodoor+", nil)),
 		}}},
 	}
 }

@@ -99,7 +99,11 @@ func (p *Plan) rules(b *strings.Builder, r *Results) {
 	var lines []string
 	for _, s := range p.Studies {
 		for _, rule := range s.Rules {
-			lines = append(lines, fmt.Sprintf("* **%s** %s ([study](#%s))\n", rule.Breaks, rule.Text(r), s.Name))
+			var figures []any
+			for _, f := range rule.Figures {
+				figures = append(figures, f(r))
+			}
+			lines = append(lines, fmt.Sprintf("* **%s** %s ([study](#%s))\n", rule.Breaks, fmt.Sprintf(rule.Text, figures...), s.Name))
 		}
 	}
 	if len(lines) == 0 {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -129,7 +130,7 @@ func TestGoldenTable(t *testing.T) {
 	})
 	oracle := cell("oracle")
 	table := &Table{Labels: []string{"setting", "policy"},
-		Columns: append(append(append(spreadOf(mean), changeOf("Δ mean vs oracle (%)", mean)), ratioOf("mean / oracle", mean)), bound(mean)...)}
+		Columns: slices.Concat(spreadOf(mean), changeOf("Δ mean vs oracle (%)", mean), ratioOf("mean / oracle", mean), bound(mean))}
 	for _, c := range []struct {
 		policy string
 		bound  float64

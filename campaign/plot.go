@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
+	"strings"
 
 	"dodoor/report/figure"
 )
@@ -35,6 +36,9 @@ func line(label string, x []float64, cell func(x float64) Cell) Line {
 	return l
 }
 
+// looks gives a policy the same colour and marker in all pictures.
+var looks = []string{"pot", "dodoor", "prequal", "random", "dodoor+", "cached-pot"}
+
 // far is how many times the smallest value of a panel the largest may be on a linear axis.
 const far = 30
 
@@ -44,9 +48,13 @@ func (p *Plot) figure(r *Results) *figure.Figure {
 		X: figure.Axis{Label: p.X, Log: p.LogX}, Y: figure.Axis{Label: "makespan (s)"}}
 	least, most := 0.0, 0.0
 	for _, m := range p.Metrics {
-		panel := figure.Panel{Title: m.Head}
+		name, _, _ := strings.Cut(m.Head, " (") // the axis has the unit
+		panel := figure.Panel{Title: name}
 		for i, l := range p.Lines {
 			s := figure.Series{Label: l.Label, Style: i, X: l.X, Half: []float64{}}
+			if known := slices.Index(looks, l.Label); known >= 0 {
+				s.Style = known
+			}
 			for _, c := range l.Cells {
 				e := r.estimate(c, m)
 				s.Y, s.Half = append(s.Y, e.Mean), append(s.Half, e.Half)

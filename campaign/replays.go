@@ -1,13 +1,16 @@
 package campaign
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // The policies of the paper's comparison, PoT first: changes are against it.
 var comparedPolicies = []string{"pot", "dodoor", "prequal", "random"}
 
 // grid is a table of loads and policies with changes against PoT, and a plot of the same.
 func grid(o Options, name, title string, loads []float64, cell func(policy string, qps float64) Cell) Part {
-	table := &Table{Labels: []string{"QPS", "policy"}, Columns: append(append(spreadOf(throughput, mean, p95), meanOf(p99, control, schedP50, schedP95)...),
+	table := &Table{Labels: []string{"QPS", "policy"}, Columns: slices.Concat(spreadOf(throughput, mean, p95), meanOf(p99, control, schedP50, schedP95),
 		changeOf("Δ tasks/s vs pot (%)", throughput), changeOf("Δ mean vs pot (%)", mean), changeOf("Δ P95 vs pot (%)", p95))}
 	plot := &Plot{Name: name, Title: title, X: "arrivals per s (QPS)", Metrics: []Metric{mean, p95},
 		Caption: title + ": mean and P95 makespan by load, four policies"}

@@ -52,6 +52,21 @@ func (r *Results) change(c, against Cell, m Metric) report.Change {
 	return report.PairedChange(r.values(c, m), r.values(against, m))
 }
 
+// valueOf is a figure of a setting in a text.
+func valueOf(c Cell, m Metric) Figure {
+	return func(r *Results) string { return m.text(r.mean(c, m)) }
+}
+
+// timesOf is how many times the mean makespan of a setting is that of another.
+func timesOf(c, against Cell) Figure {
+	return func(r *Results) string { return decimal(r.mean(c, mean)/r.mean(against, mean), 2) }
+}
+
+// shiftOf is the change of the mean makespan between two settings, in per cent.
+func shiftOf(c, against Cell) Figure {
+	return func(r *Results) string { return percent(r.change(c, against, mean).Mean) + " %" }
+}
+
 // complete reports whether every task of every run of a setting finished.
 func (r *Results) complete(c Cell) bool {
 	for _, o := range r.of(c) {

@@ -1,10 +1,13 @@
 package campaign
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // sweep is a table and a plot over one setting, with changes against its first value.
 func sweep(label, axis string, values []float64, policies []string, cell func(policy string, v float64) Cell) (*Table, []Line) {
-	table := &Table{Labels: []string{label, "policy"}, Columns: append(append(spreadOf(mean, p95), meanOf(control, viewAge)...),
+	table := &Table{Labels: []string{label, "policy"}, Columns: slices.Concat(spreadOf(mean, p95), meanOf(control, viewAge),
 		changeOf(fmt.Sprintf("Δ mean vs %s = %s (%%)", axis, exact(values[0])), mean))}
 	for _, v := range values {
 		for _, policy := range policies {
@@ -37,12 +40,13 @@ func staleness(o Options) Study {
 			{Text: `A snapshot freezes the view until the next one: whoever looked empty gets everybody's tasks until then. ` + "`cached-pot`" + ` compares numbers of tasks
 where dodoor compares its score. dodoor+ counts its own placements and takes reports from messages that are sent anyway, so that
 it needs snapshots for other schedulers' placements on foreign nodes alone.`, Table: table,
-				Plot: &Plot{Name: "staleness", Title: "Stale views, FunctionBench, QPS 100", Caption: "Mean and P95 makespan by batch size b up to 1600", X: "b (decisions per push)", LogX: true,
-					Metrics: []Metric{mean, p95}, Lines: lines}},
+				Plot: &Plot{Name: "staleness", Title: "Stale views, FunctionBench, QPS 100", Caption: "Mean and P95 makespan by batch size b up to 1600",
+					X: "b (decisions per push)", LogX: true, Metrics: []Metric{mean, p95}, Lines: lines}},
 		},
-		Rules: []Rule{{"Stale views.", func(r *Results) string {
-			return fmt.Sprintf("With b = 1600 instead of 25, the mean of dodoor is %s times as high, of cached-pot %s times, of dodoor+ %s times. For dodoor keep b at the number of nodes or below; dodoor+ leaves b free to save messages.",
-				r.times(cell("dodoor", 1600), cell("dodoor", 25)), r.times(cell("cached-pot", 1600), cell("cached-pot", 25)), r.times(cell("dodoor+", 1600), cell("dodoor+", 25)))
+		Rules: []Rule{{"Stale views.", `With b = 1600 instead of 25, the mean of dodoor is %s times as high, of cached-pot %s times, of dodoor+ %s times. For dodoor keep
+b at the number of nodes or below; dodoor+ leaves b free to save messages.`, []Figure{
+			timesOf(cell("dodoor", 1600), cell("dodoor", 25)), timesOf(cell("cached-pot", 1600), cell("cached-pot", 25)),
+			timesOf(cell("dodoor+", 1600), cell("dodoor+", 25)),
 		}}},
 	}
 }
@@ -58,9 +62,10 @@ func estimates(o Options) Study {
 		Name: "estimates", Title: "Wrong estimates", Question: "What if tasks do not take as long as estimated? (FunctionBench, QPS 80)",
 		Parts: []Part{{Text: `True durations are the estimate times a lognormal factor exp(σZ − σ²/2), whose mean is 1: with σ = 1, a task in twenty takes more than three
 times its estimate, and half of them less than two thirds. PoT uses no estimates; the oracle knows the true durations.`, Table: table}},
-		Rules: []Rule{{"Wrong estimates.", func(r *Results) string {
-			return fmt.Sprintf("From σ = 0 to 1, the mean of PoT, which has no estimates, is %s times as high, of dodoor %s times, of dodoor+ %s times, of the oracle %s times: rough estimates will do.",
-				r.times(cell("pot", 1), cell("pot", 0)), r.times(cell("dodoor", 1), cell("dodoor", 0)), r.times(cell("dodoor+", 1), cell("dodoor+", 0)), r.times(cell("oracle", 1), cell("oracle", 0)))
+		Rules: []Rule{{"Wrong estimates.", `From σ = 0 to 1, the mean of PoT, which has no estimates, is %s times as high, of dodoor %s times, of dodoor+ %s times, of the
+oracle %s times: compare with PoT to see what the estimates themselves cost.`, []Figure{
+			timesOf(cell("pot", 1), cell("pot", 0)), timesOf(cell("dodoor", 1), cell("dodoor", 0)),
+			timesOf(cell("dodoor+", 1), cell("dodoor+", 0)), timesOf(cell("oracle", 1), cell("oracle", 0)),
 		}}},
 	}
 }
@@ -74,11 +79,13 @@ func skew(o Options) Study {
 	table, _ := sweep("share", "share", shares, []string{"dodoor", "dodoor+", "partition", "pot"}, cell)
 	return Study{
 		Name: "skew", Title: "Uneven load", Question: "What if one scheduler of five gets most of the load? (FunctionBench, QPS 100)",
-		Parts: []Part{{Text: `The share that goes to the first scheduler; the others take the rest in turn, and 0 is in turn over all five. A single scheduler sees what it
-placed itself only when a snapshot brings it back, unless it counts it, as dodoor+ and ` + "`partition`" + ` do. ` + "`partition`" + ` never leaves its home nodes.`, Table: table}},
-		Rules: []Rule{{"Uneven load.", func(r *Results) string {
-			return fmt.Sprintf("With everything at one scheduler, the mean of dodoor is %s times as high as with even load, of dodoor+ %s times, of `partition` %s times: nodes must not belong to schedulers exclusively.",
-				r.times(cell("dodoor", 1), cell("dodoor", 0)), r.times(cell("dodoor+", 1), cell("dodoor+", 0)), r.times(cell("partition", 1), cell("partition", 0)))
+		Parts: []Part{{Text: `The share that goes to the first scheduler; the others take the rest in turn, and 0 is in turn over all five. A scheduler
+sees what it placed itself when a snapshot brings it back, unless it counts it, as dodoor+ and ` + "`partition`" + ` do; the latter never leaves
+its home nodes.`, Table: table}},
+		Rules: []Rule{{"Uneven load.", `With everything at one scheduler, the mean of dodoor is %s times as high as with even load, of dodoor+ %s times, of ` + "`partition`" + `
+%s times: nodes must not belong to schedulers exclusively.`, []Figure{
+			timesOf(cell("dodoor", 1), cell("dodoor", 0)), timesOf(cell("dodoor+", 1), cell("dodoor+", 0)),
+			timesOf(cell("partition", 1), cell("partition", 0)),
 		}}},
 	}
 }

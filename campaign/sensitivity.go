@@ -1,13 +1,16 @@
 package campaign
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // batches is the paper's sweep of b (Sec. 6.4).
 func batches(o Options) Study {
 	sizes := []float64{25, 50, 75, 100, 150}
 	cell := func(b float64) Cell { return functions(o, "dodoor", 100, paperTasks).with(list("datastore.b", b)...) }
 	least, most := cell(sizes[0]), cell(sizes[len(sizes)-1])
-	table := &Table{Labels: []string{"b"}, Columns: append(append(spreadOf(mean, p95), meanOf(viewAge, messages, schedP50, schedP95, schedMax)...),
+	table := &Table{Labels: []string{"b"}, Columns: slices.Concat(spreadOf(mean, p95), meanOf(viewAge, messages, schedP50, schedP95, schedMax),
 		changeOf("Δ mean vs b = 150 (%)", mean))}
 	for _, b := range sizes {
 		table.Rows = append(table.Rows, row(cell(b), &most, exact(b)))
@@ -30,7 +33,8 @@ view did not contain. What a push costs here is the handler's time of one messag
 			}},
 			{"Scheduling latency is worst with the smallest b", "31 ms at most", func(r *Results) (string, string) {
 				values := r.means(cells(sizes, cell), schedMax)
-				return fmt.Sprintf("%s ms at b = 25, %s ms at b = 150", schedMax.text(values[0]), schedMax.text(values[len(values)-1])), verdict(worst(values) == 0 && values[0] > values[len(values)-1])
+				first, last := values[0], values[len(values)-1]
+				return fmt.Sprintf("%s ms at b = 25, %s ms at b = 150", schedMax.text(first), schedMax.text(last)), verdict(worst(values) == 0 && first > last)
 			}},
 		},
 	}
@@ -53,7 +57,7 @@ func alphas(o Options) Study {
 		return c
 	}
 	faulty := func(alpha float64) Cell { return clean(alpha).with(drifts) }
-	table := &Table{Labels: []string{"code", "α"}, Columns: append(spreadOf(mean, p95, p99), changeOf("Δ P95 vs α = 0 (%)", p95))}
+	table := &Table{Labels: []string{"code", "α"}, Columns: slices.Concat(spreadOf(mean, p95, p99), changeOf("Δ P95 vs α = 0 (%)", p95))}
 	kinds := []struct {
 		name string
 		cell func(float64) Cell

@@ -1,6 +1,9 @@
 package campaign
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // probing asks what probes cost, what Prequal's latency estimate is worth, and who can use the whole cluster.
 func probing(o Options) Study {
@@ -9,7 +12,7 @@ func probing(o Options) Study {
 	priced := func(policy, cost string) Cell {
 		return at100(policy).with(list("sim.scheduler_cost", cost, "sim.datastore_cost", cost, "sim.worker_cost", cost)...)
 	}
-	free := &Table{Labels: []string{"policy", "cost per message"}, Columns: append(append(spreadOf(mean, p95), meanOf(schedMean, schedP95)...),
+	free := &Table{Labels: []string{"policy", "cost per message"}, Columns: slices.Concat(spreadOf(mean, p95), meanOf(schedMean, schedP95),
 		changeOf("Δ mean vs free (%)", mean))}
 	for _, policy := range []string{"dodoor", "pot", "prequal"} {
 		for _, cost := range costs {
@@ -19,7 +22,8 @@ func probing(o Options) Study {
 	}
 	dear := costs[len(costs)-1]
 
-	latency := &Table{Labels: []string{"QPS", "prequal.latency"}, Columns: append(append(spreadOf(throughput, mean, p95), meanOf(p99)...), changeOf("Δ mean vs history (%)", mean))}
+	latency := &Table{Labels: []string{"QPS", "prequal.latency"}, Columns: slices.Concat(spreadOf(throughput, mean, p95), meanOf(p99),
+		changeOf("Δ mean vs history (%)", mean))}
 	for _, qps := range []float64{100, 400} {
 		n := studyTasks
 		if qps == 400 {
@@ -31,8 +35,8 @@ func probing(o Options) Study {
 	}
 
 	saturated := func(policy string) Cell { return functions(o, policy, 400, paperTasks) }
-	capacity := &Table{Labels: []string{"policy"}, Columns: append(append(spreadOf(throughput), meanOf(used, usedBy("m510"), usedBy("xl170"), usedBy("c6525-25g"), usedBy("c6620"))...),
-		changeOf("Δ tasks/s vs pot (%)", throughput))}
+	capacity := &Table{Labels: []string{"policy"}, Columns: slices.Concat(spreadOf(throughput),
+		meanOf(used, usedBy("m510"), usedBy("xl170"), usedBy("c6525-25g"), usedBy("c6620")), changeOf("Δ tasks/s vs pot (%)", throughput))}
 	for _, policy := range []string{"random", "pot", "prequal", "dodoor", "ect", "dodoor+", "oracle"} {
 		pot := saturated("pot")
 		capacity.Rows = append(capacity.Rows, row(saturated(policy), &pot, policy))
@@ -50,15 +54,17 @@ tasks last from hundreds of milliseconds to many seconds, so this alone cannot m
 					}
 					return fmt.Sprintf("From free messages to %s each, the mean changes by: %s, %s, %s.", dear, say("dodoor"), say("pot"), say("prequal"))
 				}},
-			{Text: "**Prequal's latency estimate.** `history` is the median of recent tasks at about the present load, as published; `pending` is the\nqueued duration, as the Dodoor prototype has it: with it, Prequal knows what Dodoor knows.", Table: latency},
+			{Text: "**Prequal's latency estimate.** `history` is the median of recent tasks at about the present load, as published; `pending` is the queued\n" +
+				"duration, as the Dodoor prototype has it, which is what Dodoor's own score weighs.", Table: latency},
 			{Text: `**Capacity.** FunctionBench at QPS 400, far beyond what the cluster can do: cores in use from the first arrival to the last completion, in the
-cluster and by class. m510 has eight cores and 40 of the 100 nodes, c6620 has 28 cores and 17 of them. Two uniform choices are both small
-nodes much more often than small nodes' share of the cores, whatever score compares them: large nodes run dry while queues on
-small ones are still long. Sampling in proportion to capacity (` + "`ect`, `dodoor+`" + `) removes this.`, Table: capacity},
+cluster and by class. 65 of the 100 nodes are the small ones, m510 and xl170, with 43 % of the cores. Of uniform pairs, 42 % lie within these
+two classes, and no score can bring those tasks anywhere else; of uniform single draws it is 65 %. PoT, besides, compares numbers of
+tasks, which say little about nodes of 8 and of 28 cores. So queues on small nodes can still be long when large ones have run dry.
+Sampling in proportion to capacity and comparing completion times (` + "`ect`, `dodoor+`" + `) removes this.`, Table: capacity},
 		},
-		Rules: []Rule{{"More load than the cluster can take.", func(r *Results) string {
-			return fmt.Sprintf("dodoor uses %s %% of the cores until everything is done, PoT %s %%, dodoor+ %s %%, the oracle %s %%: uniform samples leave large nodes idle. Sample by capacity.",
-				number(r.mean(saturated("dodoor"), used)), number(r.mean(saturated("pot"), used)), number(r.mean(saturated("dodoor+"), used)), number(r.mean(saturated("oracle"), used)))
+		Rules: []Rule{{"More load than the cluster can take.", `dodoor uses %s %% of the cores until everything is done, PoT %s %%, dodoor+ %s %%, the oracle %s %%.
+Uniform pairs leave large nodes idle: sample by capacity, and compare completion times.`, []Figure{
+			valueOf(saturated("dodoor"), used), valueOf(saturated("pot"), used), valueOf(saturated("dodoor+"), used), valueOf(saturated("oracle"), used),
 		}}},
 	}
 }

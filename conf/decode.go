@@ -126,12 +126,17 @@ func (b binder) list(v reflect.Value, data any, path string) {
 
 // append binds one more element of the list v.
 func (b binder) append(v reflect.Value, data any, path string) {
-	element := reflect.New(v.Type().Elem())
+	v.Set(reflect.Append(v, b.element(v.Type(), data, path)))
+}
+
+// element binds an element of a list of the given type.
+func (b binder) element(list reflect.Type, data any, path string) reflect.Value {
+	element := reflect.New(list.Elem())
 	if d, ok := element.Interface().(defaulter); ok {
 		d.setDefaults()
 	}
 	b.bind(element.Elem(), data, path)
-	v.Set(reflect.Append(v, element.Elem()))
+	return element.Elem()
 }
 
 // amounts stores a TOML table in a map from names to numbers; an empty one is nil.

@@ -42,3 +42,30 @@ func FuzzLoad(f *testing.F) {
 		}
 	})
 }
+
+// FuzzTypes: the same for task types in a file of their own, in the place of others.
+func FuzzTypes(f *testing.F) {
+	for _, name := range embedded(catalogs) {
+		text, err := catalogs.ReadFile(name + ".toml")
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(string(text))
+	}
+	f.Add("task_type = [{ name = 'a' }, { name = 'a' }, 3]")
+	f.Add("[task_type]\n[[task_type]]")
+	f.Fuzz(func(t *testing.T, text string) {
+		c, err := withTypes(threeTypes, text)
+		if err != nil {
+			for line := range strings.Lines(err.Error()) {
+				if !strings.HasPrefix(line, "x.toml") && !strings.HasPrefix(line, "t.toml: class: must have at most") {
+					t.Fatalf("no place in %q", line)
+				}
+			}
+			return
+		}
+		if again := reload(t, c); !reflect.DeepEqual(again, c) {
+			t.Fatalf("loaded\n%+v\nwant\n%+v", again, c)
+		}
+	})
+}

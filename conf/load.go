@@ -1,12 +1,8 @@
 package conf
 
 import (
-	"fmt"
-	"maps"
 	"reflect"
 	"slices"
-	"strconv"
-	"strings"
 )
 
 // A layout is what the main file may hold: a Config, and the files that complete it.
@@ -19,17 +15,26 @@ type layout struct {
 type opener func(name string) (source, error)
 
 // Load reads a profile (a bare name, see Profiles) or a file (a path: it holds a "/" or ends in
-// ".toml"), applies the overrides in their order, each "section.key=value", and validates the
+// ".toml"), puts the task types of the files typeFiles in the place of its own of the same name or
+// behind them, applies the overrides in their order, each "section.key=value", and validates the
 // result. Its error joins a Problem for everything that is wrong.
-func Load(profileOrPath string, sets []string) (*Config, error) {
+func Load(profileOrPath string, sets []string, typeFiles ...string) (*Config, error) {
 	main, open, err := find(profileOrPath)
 	if err != nil {
 		return nil, err
 	}
-	return load(main, open, sets)
+	var types []source
+	for _, name := range typeFiles {
+		from, err := openTypes(name)
+		if err != nil {
+			return nil, err
+		}
+		types = append(types, from)
+	}
+	return load(main, open, sets, types...)
 }
 
-func load(main source, open opener, sets []string) (*Config, error) {
+func load(main source, open opener, sets []string, types ...source) (*Config, error) {
 	r := newReport(main.name)
 	doc, ok := r.parse(main, 0)
 	if !ok {
@@ -44,6 +49,10 @@ func load(main source, open opener, sets []string) (*Config, error) {
 	for i, name := range file.Include {
 		r.include(c, i, file.Include[:i], name, open)
 	}
+	first := len(file.Include) + 1
+	for i, from := range types {
+		r.supply(c, from, first+i, first)
+	}
 	for i, set := range sets {
 		r.set(c, set, origin{rank: overrideRank + i, name: "-set " + printable(set)})
 	}
@@ -54,8 +63,7 @@ func load(main source, open opener, sets []string) (*Config, error) {
 	return c, nil
 }
 
-// include appends the task types of one more text. It may hold nothing else: an included text
-// cannot include another, so there are no cycles.
+// include appends the task types of one more text.
 func (r *report) include(c *Config, i int, earlier []string, name string, open opener) {
 	path := index("include", i)
 	if j := slices.Index(earlier, name); j >= 0 {
@@ -67,37 +75,13 @@ func (r *report) include(c *Config, i int, earlier []string, name string, open o
 		r.add(path, "%v", err)
 		return
 	}
-	doc, ok := r.parse(from, i+1)
-	if !ok {
-		return
+	types, lines := r.typesAlone(from, i+1, func() { r.add(path, "%s holds no [[task_type]] tables", from.name) })
+	list, targets := reflect.ValueOf(&c.Types).Elem(), make([]int, len(types))
+	for j := range types {
+		targets[j] = len(c.Types) + j
 	}
-	for _, key := range slices.Sorted(maps.Keys(doc.tree)) {
-		if key != "task_type" {
-			at := origin{i + 1, from.name, doc.lines[join("", key)]}
-			r.addAt(at, "", "%s: an included file may hold only [[task_type]] tables", join("", key))
-		}
+	r.locate(lines, origin{rank: i + 1, name: from.name}, targets)
+	for j, data := range types {
+		binder{r}.append(list, data, index("task_type", targets[j]))
 	}
-	shift := len(c.Types)
-	for p, line := range doc.lines {
-		if moved, ok := shifted(p, shift); ok {
-			r.origins[moved] = origin{i + 1, from.name, line}
-		}
-	}
-	types, ok := listOf(doc.tree["task_type"])
-	if !ok {
-		r.add(path, "%s holds no [[task_type]] tables", from.name)
-		return
-	}
-	list := reflect.ValueOf(&c.Types).Elem()
-	for j, element := range types {
-		binder{r}.append(list, element, index("task_type", shift+j))
-	}
-}
-
-// shifted moves a path inside task_type[i] to task_type[i+by]. It is false for any other path.
-func shifted(path string, by int) (string, bool) {
-	inside, ok := strings.CutPrefix(path, "task_type[")
-	number, rest, _ := strings.Cut(inside, "]")
-	i, err := strconv.Atoi(number)
-	return fmt.Sprintf("task_type[%d]%s", i+by, rest), ok && err == nil
 }

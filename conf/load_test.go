@@ -67,8 +67,8 @@ func TestBadInput(t *testing.T) {
 		{"not UTF-8", "seed = 1 # \xff", "t.toml:2: invalid UTF-8 byte: 0xff"},
 		{"word without quotes", "[worker]\nname = me", `t.toml:3: near key worker.name: expected value but found "me" instead`},
 		{"too deep", "seed = " + strings.Repeat("[", 40), "t.toml:2: nests more than 32 deep"},
-		{"unknown include", "include = [\"nope\"]", `t.toml:2: include[0]: nothing to include is called "nope": there is functionbench`},
-		{"include a profile", "include = [\"paper\"]", `t.toml:2: include[0]: nothing to include is called "paper": there is functionbench`},
+		{"unknown include", "include = [\"nope\"]", `t.toml:2: include[0]: nothing to include is called "nope": there is functionbench, functionbench-docker`},
+		{"include a profile", "include = [\"paper\"]", `t.toml:2: include[0]: nothing to include is called "paper": there is functionbench, functionbench-docker`},
 		{"include twice", "include = [\"functionbench\", \"functionbench\"]", `t.toml:2: include[1]: "functionbench" is included twice: first by include[0]`},
 		{"include a string", "include = \"functionbench\"", `t.toml:2: include: must be a list of strings, found string "functionbench"`},
 		{"type of the file and of an include", "include = [\"functionbench\"]\n[[task_type]]\nname = \"float_operation\"", `functionbench.toml:7: task_type.float_operation.name: "float_operation" is there already (first in t.toml:4)`},
@@ -183,8 +183,8 @@ func TestFilesOnDisk(t *testing.T) {
 	}
 	for _, bad := range []struct{ include, want string }{
 		{"types.toml", filepath.Join(dir, "types.toml") + `:5: task_type.yours.executor: must be "sleep", "stress-ng", "docker" or "process", found "x"`},
-		{"more.toml", filepath.Join(dir, "more.toml") + ":1: include: an included file may hold only [[task_type]] tables"},
-		{"more.toml", filepath.Join(dir, "more.toml") + ":2: worker: an included file may hold only [[task_type]] tables"},
+		{"more.toml", filepath.Join(dir, "more.toml") + ":1: include: a file of task types may hold only [[task_type]] tables"},
+		{"more.toml", filepath.Join(dir, "more.toml") + ":2: worker: a file of task types may hold only [[task_type]] tables"},
 		{"empty.toml", ":2: include[0]: " + filepath.Join(dir, "empty.toml") + " holds no [[task_type]] tables"},
 		{"broken.toml", filepath.Join(dir, "broken.toml") + ":2: a is set twice: first on line 1"},
 		{"absent.toml", ":2: include[0]: open " + filepath.Join(dir, "absent.toml")},
@@ -199,7 +199,7 @@ func TestFilesOnDisk(t *testing.T) {
 }
 
 func TestWhatLoadFinds(t *testing.T) {
-	shipped := "shipped profiles are dodoor+lean, local, paper, paper-as-run, single"
+	shipped := "shipped profiles are docker, dodoor+lean, local, paper, paper-as-run, single"
 	for _, c := range []struct{ name, want string }{
 		{"papr", `no profile is called "papr": ` + shipped + "; a file needs a / or .toml in its name"},
 		{"", `no profile is called "": ` + shipped + "; a file needs a / or .toml in its name"},

@@ -13,12 +13,12 @@ import (
 
 // Complete configurations, loaded by name.
 //
-//go:embed dodoor+lean.toml local.toml paper.toml paper-as-run.toml single.toml
+//go:embed docker.toml dodoor+lean.toml local.toml paper.toml paper-as-run.toml single.toml
 var profiles embed.FS
 
 // Task types alone, included by name.
 //
-//go:embed functionbench.toml
+//go:embed functionbench.toml functionbench-docker.toml
 var catalogs embed.FS
 
 // Profiles lists the configurations that Load knows by name.

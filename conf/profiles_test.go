@@ -183,6 +183,34 @@ func TestFunctionBenchMatchesThePublishedProfile(t *testing.T) {
 	}
 }
 
+// The containers have the same types and modes, so they run the same traces. The image gets a task and
+// a mode.
+func TestFunctionBenchInContainers(t *testing.T) {
+	load := func(catalogue string) *Config {
+		path := filepath.Join(t.TempDir(), "c.toml")
+		text := laptop + "include = ['" + catalogue + "']"
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		c, err := Load(path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	want := load("functionbench").Types
+	for i := range want {
+		w := &want[i]
+		w.Executor, w.Image, w.Argv = "docker", "dodoor/functionbench:latest", []string{w.Name}
+		for j := range w.Modes {
+			w.Modes[j] = Mode{Name: w.Modes[j].Name, Argv: []string{w.Modes[j].Name}}
+		}
+	}
+	if got := load("functionbench-docker").Types; !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+}
+
 func TestFunctionBenchTraceHasKnownTypes(t *testing.T) {
 	rows, err := csv.NewReader(strings.NewReader(string(readShared(t, "functionbench_trace.csv")))).ReadAll()
 	if err != nil {

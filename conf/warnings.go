@@ -13,6 +13,12 @@ func (c *Config) Warnings() []string {
 		all = append(all, fmt.Sprintf("scheduler.b_delta is %d, above 2b/S = %g (b = %d, S = %d): "+
 			"a scheduler may not contribute before the next push", c.Scheduler.BDelta, bound, c.Datastore.B, c.Scheduler.Replicas))
 	}
+	for _, class := range c.Classes {
+		if modes := c.unmeasured(class.Name); len(modes) > 0 && class.Count > 0 {
+			all = append(all, fmt.Sprintf("task types have figures, but none for class %q: %s; there the submission's own hold "+
+				"(dodoor profile measures them)", class.Name, some(modes)))
+		}
+	}
 	for _, name := range c.absentClasses() {
 		all = append(all, fmt.Sprintf("task types have a profile for class %q, which this cluster does not have", name))
 	}
@@ -32,4 +38,27 @@ func (c *Config) absentClasses() []string {
 		}
 	}
 	return absent
+}
+
+// unmeasured lists the types and modes that have figures for some class, and none for the given one.
+func (c *Config) unmeasured(class string) []string {
+	var modes []string
+	for _, t := range c.Types {
+		for _, m := range t.Modes {
+			isClass := func(p Profile) bool { return p.Class == class }
+			if len(m.Profiles) > 0 && !m.given() && !slices.ContainsFunc(m.Profiles, isClass) {
+				modes = append(modes, t.Name+" "+m.Name)
+			}
+		}
+	}
+	return modes
+}
+
+// some shortens a list for a message.
+func some(names []string) string {
+	const shown = 3
+	if more := len(names) - shown; more > 0 {
+		return fmt.Sprintf("%s and %d more", listed(names[:shown]), more)
+	}
+	return listed(names)
 }

@@ -19,10 +19,6 @@ var FunctionBenchTypes = []string{
 	"pyaes_generation", "lr_train", "lr_prediction", "rnn_name_generation",
 }
 
-// ReferenceClass is the node class whose profile fills the demand and duration columns of a
-// FunctionBench trace, as in the prototype's own trace.
-const ReferenceClass = "c6525-25g"
-
 // syntheticQPS is the arrival rate that synthetic start times follow (Poisson); both traces of the
 // prototype have it.
 const syntheticQPS = 10
@@ -118,6 +114,25 @@ func checkCount(n int) error {
 
 // shapesOf looks the figures of every type and mode up once: shapes[type][mode].
 func shapesOf(types []cluster.TaskType, class string, mix Mix) ([][]cluster.Shape, error) {
+	modes, err := modesOf(types, mix)
+	if err != nil {
+		return nil, err
+	}
+	shapes := make([][]cluster.Shape, len(modes))
+	for i := range modes {
+		for _, mode := range modes[i] {
+			shape, ok := shapeOn(mode, class)
+			if !ok {
+				return nil, fmt.Errorf("task type %q, mode %q has no figures for node class %q", FunctionBenchTypes[i], mode.Name, class)
+			}
+			shapes[i] = append(shapes[i], shape)
+		}
+	}
+	return shapes, nil
+}
+
+// modesOf finds every type and mode: modes[type][mode].
+func modesOf(types []cluster.TaskType, mix Mix) ([][]*cluster.Mode, error) {
 	if len(mix) == 0 {
 		return nil, fmt.Errorf("the mix has no modes")
 	}
@@ -125,7 +140,7 @@ func shapesOf(types []cluster.TaskType, class string, mix Mix) ([][]cluster.Shap
 	for i := range types {
 		byName[types[i].Name] = &types[i]
 	}
-	shapes := make([][]cluster.Shape, len(FunctionBenchTypes))
+	modes := make([][]*cluster.Mode, len(FunctionBenchTypes))
 	for i, name := range FunctionBenchTypes {
 		t := byName[name]
 		if t == nil {
@@ -139,14 +154,19 @@ func shapesOf(types []cluster.TaskType, class string, mix Mix) ([][]cluster.Shap
 			if !ok {
 				return nil, fmt.Errorf("task type %q has no mode %q", name, m.Mode)
 			}
-			shape, ok := mode.PerClass[class]
-			if !ok {
-				return nil, fmt.Errorf("task type %q, mode %q has no figures for node class %q", name, m.Mode, class)
-			}
-			shapes[i] = append(shapes[i], shape)
+			modes[i] = append(modes[i], mode)
 		}
 	}
-	return shapes, nil
+	return modes, nil
+}
+
+// shapeOn returns a mode's figures for a class: its own, or those for all classes.
+func shapeOn(m *cluster.Mode, class string) (cluster.Shape, bool) {
+	shape, ok := m.PerClass[class]
+	if !ok && m.Default != nil {
+		return *m.Default, true
+	}
+	return shape, ok
 }
 
 // draw returns the index of a mode, with probability proportional to its weight.

@@ -9,7 +9,9 @@ import (
 type Curves struct {
 	MakespanS    Quantiles
 	SchedulingMs Quantiles
-	ViewAge      Quantiles // in decisions; empty when the policy decides without a view
+	ViewAge      Quantiles  // in decisions; empty when the policy decides without a view
+	ErrorPercent Quantiles  // of run times against estimates; empty when there were no estimates
+	Estimates    []TypeRuns // by type
 
 	BinS    float64      // width of a bin of the series below, in trace time
 	Waiting []float64    // tasks waiting at workers, the mean of each bin
@@ -77,6 +79,7 @@ func curvesOf(fold *Fold, lines *timeline) *Curves {
 	ages := fold.viewAges()
 	slices.Sort(ages)
 	c.ViewAge = quantilesOf(ages)
+	fold.estimates.curves(c)
 	lines.curves(c, fold.firstArrival, fold.lastCompletion)
 	return c
 }

@@ -74,6 +74,11 @@ var csvColumns = []struct {
 	{"queue_wait_mean_s", func(l *Listed) any { return l.QueueWaitS.Mean }},
 	{"queue_wait_p95_s", func(l *Listed) any { return l.QueueWaitS.P95 }},
 	{"run_mean_s", func(l *Listed) any { return l.RunS.Mean }},
+	{"startup_mean_ms", func(l *Listed) any { return startup(l).Mean }},
+	{"startup_p95_ms", func(l *Listed) any { return startup(l).P95 }},
+	{"estimate_error_mean", func(l *Listed) any { return l.EstimateError.Mean }},
+	{"estimate_error_p95", func(l *Listed) any { return l.EstimateError.P95 }},
+	{"estimate_bias", func(l *Listed) any { return l.EstimateError.Bias }},
 	{"scheduling_mean_ms", func(l *Listed) any { return l.SchedulingMs.Mean }},
 	{"scheduling_p95_ms", func(l *Listed) any { return l.SchedulingMs.P95 }},
 	{"scheduling_p99_ms", func(l *Listed) any { return l.SchedulingMs.P99 }},
@@ -84,6 +89,14 @@ var csvColumns = []struct {
 	{"utilisation_memory", func(l *Listed) any { return l.Utilisation.Memory }},
 	{"view_age_mean", func(l *Listed) any { return l.ViewAgeDecisions.Mean }},
 	{"view_age_p95", func(l *Listed) any { return l.ViewAgeDecisions.P95 }},
+}
+
+// startup is 0 throughout where it is not known apart.
+func startup(l *Listed) Distribution {
+	if l.StartupMs == nil {
+		return Distribution{}
+	}
+	return *l.StartupMs
 }
 
 func listCSV(all []Listed) ([]byte, error) {

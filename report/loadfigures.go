@@ -51,6 +51,8 @@ func (g *Group) plotsAt(qps float64) []Plot {
 		cdfPlot("view-age", "View age", "decisions missing from the view", false,
 			"Share of the decisions for which at most so many earlier placements, cluster-wide, were missing from the deciding view. Policies without a view are left out.",
 			lines, func(c *Curves) Quantiles { return c.ViewAge }),
+		errorPlot(lines),
+		estimatePlot(lines),
 		waitingPlot(lines),
 		blockedPlot(lines),
 		placementsPlot(lines),

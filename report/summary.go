@@ -11,7 +11,7 @@ import (
 )
 
 // Summary is summary.json: one run in figures. Counts (tasks by outcome, messages) cover the whole
-// run; everything else leaves the warm-up out. Makespan, queue wait, run time, span and throughput
+// run; everything else leaves the warm-up out. Makespan, queue wait, run and start-up time, span and throughput
 // are in trace time: wall-clock measurements multiplied by the time scale. Scheduling latency,
 // generator lag and WallS are wall-clock time. Latencies are those of tasks that finished.
 type Summary struct {
@@ -35,11 +35,14 @@ type Summary struct {
 	WallS          float64 `json:"wall_s"` // the denominator above, on the wall
 	SpanS          float64 `json:"span_s"` // the same in trace time
 
-	MakespanS      Distribution `json:"makespan_s"`       // received -> completion known
-	QueueWaitS     Distribution `json:"queue_wait_s"`     // enqueued -> started
-	RunS           Distribution `json:"run_s"`            // started -> finished
-	SchedulingMs   Distribution `json:"scheduling_ms"`    // received -> acknowledged by the worker
-	GeneratorLagMs Distribution `json:"generator_lag_ms"` // due -> sent
+	MakespanS      Distribution  `json:"makespan_s"`           // received -> completion known
+	QueueWaitS     Distribution  `json:"queue_wait_s"`         // enqueued -> started
+	RunS           Distribution  `json:"run_s"`                // started -> finished
+	StartupMs      *Distribution `json:"startup_ms,omitempty"` // part of run_s; absent where it is not known apart
+	SchedulingMs   Distribution  `json:"scheduling_ms"`        // received -> acknowledged by the worker
+	GeneratorLagMs Distribution  `json:"generator_lag_ms"`     // due -> sent
+
+	EstimateError EstimateError `json:"estimate_error"`
 
 	ControlMessagesPerTask float64  `json:"control_messages_per_task"`
 	RPCsPerTask            float64  `json:"rpcs_per_task"`
@@ -77,6 +80,7 @@ type Fold struct {
 	lastCompletion          time.Duration
 	measured                int // completed after the warm-up
 	makespan, wait, run     []float64
+	estimates               estimates
 	scheduling, lag         []float64
 	coreSeconds, mibSeconds float64
 	classes                 map[string]*classTotal
@@ -98,7 +102,7 @@ type decision struct {
 
 // NewFold starts the summary of a run.
 func NewFold(info *generator.RunInfo) *Fold {
-	return &Fold{info: info, classes: map[string]*classTotal{}, s: Summary{
+	return &Fold{info: info, classes: map[string]*classTotal{}, estimates: estimates{clouds: map[string]*cloud{}}, s: Summary{
 		Policy: info.Policy, On: info.On, Trace: info.Trace, QPS: info.QPS, Seed: info.Seed, TimeScale: info.TimeScale,
 	}}
 }
@@ -171,6 +175,7 @@ func (f *Fold) measure(r *generator.Row) {
 	f.wait = append(f.wait, (r.Started-r.Enqueued).Seconds()*k)
 	f.run = append(f.run, (r.Finished-r.Started).Seconds()*k)
 	f.scheduling = append(f.scheduling, milliseconds(r.Enqueued-r.Received))
+	f.estimates.add(r, k)
 }
 
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
@@ -185,6 +190,11 @@ func (f *Fold) Summary() *Summary {
 	s.ThroughputPerS = ratio(float64(f.measured), s.SpanS)
 	s.MakespanS, s.QueueWaitS, s.RunS = distributionOf(f.makespan), distributionOf(f.wait), distributionOf(f.run)
 	s.SchedulingMs, s.GeneratorLagMs = distributionOf(f.scheduling), distributionOf(f.lag)
+	s.EstimateError = f.estimates.summary()
+	if len(f.estimates.startup) > 0 {
+		startup := distributionOf(f.estimates.startup)
+		s.StartupMs = &startup
+	}
 	s.Messages, s.CountersMissing = messagesOf(f.info.Before, f.info.After)
 	s.ControlMessagesPerTask = ratio(float64(s.Messages.Control()), float64(f.sent))
 	s.RPCsPerTask = ratio(float64(s.Messages.All()), float64(f.sent))

@@ -19,6 +19,9 @@ func (s *Summary) Print(w io.Writer) error {
 	b.WriteString(s.classTable() + "\n")
 	fmt.Fprintf(&b, "throughput   %.4g tasks/s of trace time (%.1f s of trace, %.1f s on the wall)\n", s.ThroughputPerS, s.SpanS, s.WallS)
 	fmt.Fprintf(&b, "utilisation  cores %.1f %%, memory %.1f %%\n", 100*s.Utilisation.Cores, 100*s.Utilisation.Memory)
+	if e := s.EstimateError; e.Mean > 0 {
+		fmt.Fprintf(&b, "estimates    off by %.1f %% on average, p50 %.1f %%, p95 %.1f %%; bias %+.1f %%\n", 100*e.Mean, 100*e.P50, 100*e.P95, 100*e.Bias)
+	}
 	fmt.Fprintf(&b, "messages     %.3f control messages per task, %.3f RPCs per task\n", s.ControlMessagesPerTask, s.RPCsPerTask)
 	m := s.Messages
 	fmt.Fprintf(&b, "             submit %d, probe %d, delta %d, push %d, confirm %d, cancel %d; enqueue %d, complete %d, report %d, collect %d\n",
@@ -55,6 +58,9 @@ func (s *Summary) latencyTable() string {
 		{"generator lag", "ms, wall", s.GeneratorLagMs},
 	} {
 		t.AppendRow(append(table.Row{row.name, row.unit}, row.d.cells()...))
+	}
+	if s.StartupMs != nil {
+		t.AppendRow(append(table.Row{"start-up", "ms"}, s.StartupMs.cells()...))
 	}
 	return t.Render()
 }

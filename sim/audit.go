@@ -38,7 +38,7 @@ const settling = 5 * time.Second
 // hold back is flushed, then pushed.
 func (s *Simulation) drain() {
 	if len(s.cfg.Faults) > 0 {
-		s.later(s.cfg.Store.NodeTimeout+s.cfg.Replica.RosterGrace+settling, func() { s.over = true })
+		s.later(s.cfg.Store.NodeTimeout+s.cfg.Replica.RosterGrace+settling+s.cfg.Network.patience(), func() { s.over = true })
 		for !s.over {
 			s.step()
 		}

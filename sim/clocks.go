@@ -35,9 +35,7 @@ func (s *Simulation) startClocks() {
 		s.every(tickEvery, s.data.tick)
 		s.every(checkEvery, s.faults.checkSchedulers)
 	}
-	if len(s.cfg.Faults) > 0 {
-		s.every(watchEvery, s.faults.watch)
-	}
+	s.every(watchEvery, s.faults.watch)
 	if s.cfg.SampleEvery > 0 && s.cfg.Sample != nil {
 		s.every(s.cfg.SampleEvery, s.sample)
 	}

@@ -44,6 +44,12 @@ type Config struct {
 	Progress func(ended int) bool
 }
 
+// Bounds far beyond what makes sense, so that no duration overflows the clock.
+const (
+	maxInterference = 1000.0
+	maxSigma        = 10.0
+)
+
 func (c *Config) validate() error {
 	switch {
 	case len(c.Nodes) == 0:
@@ -54,12 +60,12 @@ func (c *Config) validate() error {
 		return fmt.Errorf("there is nothing to replay")
 	case c.MaxBatch < 1:
 		return fmt.Errorf("%d items per message: at least 1 is needed", c.MaxBatch)
-	case !(c.Interference >= 0):
-		return fmt.Errorf("interference = %v: must not be negative", c.Interference)
+	case !(c.Interference >= 0 && c.Interference <= maxInterference):
+		return fmt.Errorf("interference = %v: must be from 0 to %v", c.Interference, maxInterference)
 	case !(c.Skew >= 0 && c.Skew <= 1):
 		return fmt.Errorf("skew = %v: must be a share, from 0 to 1", c.Skew)
-	case !(c.Emulation.Sigma >= 0):
-		return fmt.Errorf("noise = %v: must not be negative", c.Emulation.Sigma)
+	case !(c.Emulation.Sigma >= 0 && c.Emulation.Sigma <= maxSigma):
+		return fmt.Errorf("noise = %v: must be from 0 to %v", c.Emulation.Sigma, maxSigma)
 	case c.Heartbeat <= 0:
 		return fmt.Errorf("heartbeat = %v: must be positive", c.Heartbeat)
 	}

@@ -51,7 +51,7 @@ type faults struct {
 	incarnation int64 // of the newest process
 	pending     int   // strikes and repairs to come
 
-	open  int           // tasks without a row
+	moves int64         // of tasks, when somebody looked last
 	quiet time.Duration // since when nothing happens
 }
 
@@ -79,7 +79,7 @@ func (f *faults) plan(at time.Duration, fault *Fault, happen func(*Fault)) {
 }
 
 // watchEvery is how often somebody looks whether the run still gets anywhere.
-const watchEvery = time.Second
+const watchEvery = 10 * time.Second
 
 // watch ends what nobody can place or run any more: when every task has arrived, none runs, nobody
 // returns, and the time is over that a replica waits for a node.
@@ -98,12 +98,12 @@ func (f *faults) watch() {
 		}
 	}
 	g := s.generator
-	if last := len(g.tasks) - 1; f.pending > 0 || running > 0 || g.open != f.open || s.now < s.cfg.Workload.Due(last) {
-		f.open, f.quiet = g.open, s.now
+	if last := len(g.tasks) - 1; f.pending > 0 || running > 0 || s.moves != f.moves || s.now < s.cfg.Workload.Due(last) {
+		f.moves, f.quiet = s.moves, s.now
 		return
 	}
 	switch {
-	case s.now-f.quiet < s.cfg.Replica.ReplaceTimeout+settling:
+	case s.now-f.quiet < s.cfg.Replica.ReplaceTimeout+settling+s.cfg.Network.patience():
 	case schedulers == 0:
 		g.abandon("no scheduler is left")
 	case workers == 0:

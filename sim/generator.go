@@ -188,6 +188,7 @@ func (g *generatorShell) begin(i int32) *generator.Row {
 func (g *generatorShell) write(i int32) {
 	g.tasks[i].ended = true
 	g.open--
+	g.sim.moves++
 	g.count.add(g.row.Outcome)
 	if g.sim.cfg.Row != nil && g.err == nil {
 		g.err = g.sim.cfg.Row(&g.row)

@@ -173,3 +173,13 @@ func run(t fataler, cfg sim.Config) (map[string]generator.Row, sim.Result) {
 	}
 	return rows, result
 }
+
+// workload is n tasks at once that need so much for a millisecond.
+func workload(t fataler, n int, demand cluster.Resources) *generator.Workload {
+	t.Helper()
+	requests := units(n, 0, time.Millisecond)
+	for i := range requests {
+		requests[i].Demand = demand
+	}
+	return bare(t, "random", nil, requests).Workload
+}

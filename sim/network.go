@@ -17,6 +17,11 @@ type Network struct {
 	Worker    Station
 }
 
+// patience is far longer than a few messages take, one after the other.
+func (n *Network) patience() time.Duration {
+	return 100 * (n.Delay + max(n.Scheduler.Cost, n.Data.Cost, n.Worker.Cost))
+}
+
 // Station is how one kind of service handles requests.
 type Station struct {
 	Cost     time.Duration // of handling one

@@ -56,6 +56,7 @@ func (d *schedulerShell) submitted(m *message) {
 	if refusal != nil {
 		d.sim.generator.refused(m.task, refusal)
 	}
+	d.sim.moves++
 	d.carryOut(ready)
 }
 

@@ -31,6 +31,7 @@ type Simulation struct {
 	nodeIndex      map[string]int32
 	schedulerIndex map[string]int32
 	streams        int32 // opened so far
+	moves          int64 // of tasks: to a scheduler, to a worker, to their end
 	over           bool  // time brings nothing new: clocks stand still, nobody tries again
 
 	sent, handledOf, refusedOf [methods]int64

@@ -36,6 +36,7 @@ func (w *workerShell) enqueued(m *message) {
 	reply, step, err := w.node.Enqueue(w.sim.now, &m.enqueue)
 	m.reply, m.code = reply, cluster.CodeOf(err)
 	if err == nil {
+		w.sim.moves++
 		w.check.accepted(&m.enqueue, &reply)
 	}
 	w.carryOut(&step)

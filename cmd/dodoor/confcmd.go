@@ -8,11 +8,13 @@ import (
 )
 
 const confExample = `dodoor conf check conf/paper.toml
-dodoor conf show paper -set score.alpha=0.3`
+dodoor conf show paper -set score.alpha=0.3
+dodoor conf check docker -types out/types.toml`
 
 // runConf is `dodoor conf check|show FILE`.
 func runConf(args []string, stdout, stderr io.Writer) int {
 	o := newOptions("conf", "validates a configuration (check FILE), or prints it with all defaults (show FILE)", confExample, "local", stderr)
+	o.typesFlag()
 	if len(args) == 0 {
 		o.Usage()
 		return exitUsage
@@ -31,7 +33,7 @@ func runConf(args []string, stdout, stderr io.Writer) int {
 	if code := o.parse(args); code >= 0 {
 		return code
 	}
-	c, err := conf.Load(o.conf, o.sets)
+	c, err := conf.Load(o.conf, o.sets, o.types...)
 	if err != nil {
 		return o.fail(exitUsage, err)
 	}

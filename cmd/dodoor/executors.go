@@ -1,8 +1,11 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"log/slog"
+	"slices"
 	"strings"
 	"time"
 
@@ -24,32 +27,33 @@ func newWorker(c *conf.Config, log *slog.Logger, metrics *telemetry.Registry) (*
 	if err != nil {
 		return nil, err
 	}
-	executors, kinds, err := newExecutors(c)
+	executors, kinds, err := newExecutors(c, log)
 	if err != nil {
 		return nil, err
 	}
 	w := &c.Worker
-	return workerd.New(workerd.Config{
+	daemon, err := workerd.New(workerd.Config{
 		Node: worker.Config{
 			Node: node, Dimensions: dims, Types: c.TaskTypes(), Executors: kinds, Executor: w.Executor, Limits: workerLimits(c),
 		},
 		Executors: executors, Listen: w.Listen, Address: w.Address, DataService: c.Datastore.DialAddress(), RPC: rpcConfig(c, w.MaxRPCs), MaxBatch: batch(c),
 		Heartbeat: time.Duration(w.Heartbeat), DrainTimeout: time.Duration(w.DrainTimeout), Log: log, Metrics: metrics,
 	})
+	if err != nil {
+		return nil, errors.Join(err, closeExecutors(executors))
+	}
+	return daemon, nil
 }
 
 // newExecutors makes the executors that this worker's task types ask for, and checks that what they
-// need is installed.
-func newExecutors(c *conf.Config) (map[string]workerd.Executor, []worker.Executor, error) {
+// need is installed. The worker closes them.
+func newExecutors(c *conf.Config, log *slog.Logger) (map[string]workerd.Executor, []worker.Executor, error) {
 	executors := map[string]workerd.Executor{}
 	var kinds []worker.Executor
 	for _, name := range wantedExecutors(c) {
-		e, known := newExecutor(name, c)
-		if !known {
-			return nil, nil, fmt.Errorf("no executor is called %q", name)
-		}
-		if err := e.Check(); err != nil {
-			return nil, nil, err
+		e, err := readyExecutor(name, c, log)
+		if err != nil {
+			return nil, nil, errors.Join(err, closeExecutors(executors))
 		}
 		executors[name] = e
 		kinds = append(kinds, worker.Executor{Name: name, Emulates: e.Emulates()})
@@ -64,14 +68,62 @@ type checkedExecutor interface {
 	Emulates() bool
 }
 
-func newExecutor(name string, c *conf.Config) (checkedExecutor, bool) {
+// readyExecutor makes an executor that can run tasks.
+func readyExecutor(name string, c *conf.Config, log *slog.Logger) (checkedExecutor, error) {
+	e, err := newExecutor(name, c)
+	if err != nil {
+		return nil, err
+	}
+	if err := e.Check(); err != nil {
+		return nil, errors.Join(err, closeExecutors(map[string]workerd.Executor{name: e}))
+	}
+	if s, ok := e.(interface{ Swept() int }); ok && s.Swept() > 0 {
+		log.Warn("removed what earlier processes of this worker had left behind", "worker", c.Worker.Name, "executor", name, "removed", s.Swept())
+	}
+	if u, ok := e.(interface{ Unlimited() error }); ok && u.Unlimited() != nil {
+		log.Warn("tasks may take more than their demand", "worker", c.Worker.Name, "reason", u.Unlimited())
+	}
+	return e, nil
+}
+
+// newExecutor makes the executor of one worker, whose name goes on everything that it leaves outside
+// this process.
+func newExecutor(name string, c *conf.Config) (checkedExecutor, error) {
 	switch name {
 	case "sleep":
-		return executor.Sleep(emulation(c)), true
+		return executor.Sleep(emulation(c)), nil
 	case "stress-ng":
-		return executor.StressNG{}, true
+		return executor.StressNG{}, nil
+	case "docker":
+		d := &c.Docker
+		return executor.NewDocker(executor.DockerConfig{Host: d.Host, User: d.User, PidsLimit: d.PidsLimit, TmpfsMB: d.TmpfsMB, Worker: c.Worker.Name,
+			Images: images(c)})
+	case "process":
+		return executor.NewProcess(executor.ProcessConfig{Allow: c.Process.Allow, Cgroup: c.Process.Cgroup, Worker: c.Worker.Name})
 	}
-	return nil, false
+	return nil, fmt.Errorf("no executor is called %q", name)
+}
+
+// images lists what the configuration's types run, each once.
+func images(c *conf.Config) []string {
+	var names []string
+	for i := range c.Types {
+		if name := c.Types[i].Image; name != "" && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// closeExecutors hangs up what executors hold. Nothing runs on them any more.
+func closeExecutors(executors map[string]workerd.Executor) error {
+	var failures []error
+	for _, e := range executors {
+		if c, ok := e.(io.Closer); ok {
+			failures = append(failures, c.Close())
+		}
+	}
+	return errors.Join(failures...)
 }
 
 // workerNode describes the node that the configuration gives this worker.

@@ -20,6 +20,7 @@ type options struct {
 	*flag.FlagSet
 	conf   string
 	sets   []string
+	types  []string // files of task types
 	stderr io.Writer
 }
 
@@ -57,6 +58,14 @@ func (o *options) listOverride(name, key, help string) {
 			items = append(items, strconv.Quote(strings.TrimSpace(item)))
 		}
 		o.sets = append(o.sets, key+"=["+strings.Join(items, ", ")+"]")
+		return nil
+	})
+}
+
+// typesFlag declares where task types with their profile come from.
+func (o *options) typesFlag() {
+	o.Func("types", "`file` of task types with their profile, as dodoor profile writes it: in place of the configuration's of the same name", func(name string) error {
+		o.types = append(o.types, name)
 		return nil
 	})
 }
@@ -120,7 +129,7 @@ func (o *options) load(args []string) (*conf.Config, *slog.Logger, int) {
 
 // configure reads the configuration, for commands that take little of it.
 func (o *options) configure() (*conf.Config, *slog.Logger, int) {
-	c, err := conf.Load(o.conf, o.sets)
+	c, err := conf.Load(o.conf, o.sets, o.types...)
 	if err != nil {
 		return nil, nil, o.fail(exitUsage, err)
 	}
@@ -151,4 +160,5 @@ func (o *options) traceFlags() {
 	o.override("warmup", "generator.warmup", "first tasks that no figure counts")
 	o.override("time-scale", "generator.time_scale", "trace seconds that pass in one")
 	o.override("out", "generator.out", "`directory` for the rows")
+	o.typesFlag()
 }

@@ -29,6 +29,7 @@ var commands = []command{
 	{"replay", "replay a trace against running schedulers", runReplay},
 	{"compare", "compare policies on the same trace, with intervals", runCompare},
 	{"calibrate", "compare the simulator with real services", runCalibrate},
+	{"profile", "measure on this machine what task types need, for schedulers", runProfile},
 	{"reproduce", "run the experiments of the paper, and more, in virtual time", runReproduce},
 	{"report", "draw and tabulate runs from their rows", runReport},
 	{"trace", "make a synthetic trace, or describe one", runTrace},

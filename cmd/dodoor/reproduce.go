@@ -93,6 +93,11 @@ func (r *reproduction) run(ctx context.Context) (int, error) {
 	if err != nil {
 		return exitUsage, err
 	}
+	if trace := r.options.Azure; trace != "" {
+		if _, err := os.Stat(trace); err != nil {
+			return exitUsage, fmt.Errorf("trace: %w", err)
+		}
+	}
 	plan, err := campaign.NewPlan(studies, r.options)
 	if err != nil {
 		return exitUsage, err

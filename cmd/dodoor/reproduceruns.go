@@ -49,13 +49,18 @@ func (r *reproduction) progress(begin time.Time) func(campaign.Progress) {
 	if r.quiet {
 		return nil
 	}
-	const step = 0.05 // of the work, between two lines
+	const (
+		step   = 0.05 // of the work, between two lines
+		enough = 0.02 // of the work, to guess how long the rest takes
+	)
 	next := 0.0
 	live := isTerminal(r.stderr)
 	return func(p campaign.Progress) {
 		elapsed := r.now().Sub(begin)
-		text := fmt.Sprintf("%-13s %4d of %d runs, %v elapsed, about %v remaining", p.Study, p.Done, p.Total,
-			elapsed.Round(time.Second), time.Duration(float64(elapsed)*(1/p.Share-1)).Round(time.Second))
+		text := fmt.Sprintf("%-13s %4d of %d runs, %v elapsed", p.Study, p.Done, p.Total, elapsed.Round(time.Second))
+		if p.Share > enough {
+			text += fmt.Sprintf(", about %v remaining", time.Duration(float64(elapsed)*(1/p.Share-1)).Round(time.Second))
+		}
 		switch {
 		case live && p.Done < p.Total:
 			fmt.Fprintf(r.stderr, "\r\x1b[K%s", text)

@@ -57,6 +57,7 @@ func runWorker(args []string, _, stderr io.Writer) int {
 // runService runs one service in the foreground, with its HTTP pages beside it.
 func runService(o *options, args []string, kind string, build builder) int {
 	o.override("http", "http.listen", "`address` for /metrics, /healthz and /readyz")
+	o.typesFlag()
 	c, log, code := o.load(args)
 	if code >= 0 {
 		return code

@@ -35,7 +35,8 @@ func runTrace(args []string, stdout, stderr io.Writer) int {
 	f.Uint64Var(&f.seed, "seed", 1, "seed of every draw")
 	f.StringVar(&f.out, "out", "", "`file` to write; standard output if there is none")
 	f.StringVar(&f.mix, "mix", "short", "functionbench: the mode short alone, or the `shares` of short/medium/long, as in 60/30/10")
-	f.StringVar(&f.class, "class", generator.ReferenceClass, "functionbench: node `class` whose profile stands in the rows")
+	f.StringVar(&f.class, "class", "", "functionbench: node `class` whose profile stands in the rows; when empty "+generator.ReferenceClass+", or else the first that has one")
+	f.typesFlag()
 	if len(args) == 0 {
 		f.Usage()
 		return exitUsage
@@ -94,7 +95,13 @@ func (f *traceFlags) functionBench(c *conf.Config) (iter.Seq[generator.Request],
 	if err != nil {
 		return nil, err
 	}
-	return generator.FunctionBenchSeq(c.TaskTypes(), f.class, mix, f.n, f.seed)
+	types, class := c.TaskTypes(), f.class
+	if class == "" {
+		if class, err = generator.ReferenceFor(types, classNames(c), mix); err != nil {
+			return nil, err
+		}
+	}
+	return generator.FunctionBenchSeq(types, class, mix, f.n, f.seed)
 }
 
 // writeTraceFile leaves no half-written trace behind, where a file is made or replaced; what a link leads

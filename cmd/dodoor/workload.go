@@ -34,7 +34,12 @@ func readRequests(c *conf.Config) ([]generator.Request, error) {
 	case "azure":
 		return generator.Azure(g.N, c.Seed)
 	case "functionbench":
-		return generator.FunctionBench(c.TaskTypes(), generator.ReferenceClass, generator.ShortOnly, g.N, c.Seed)
+		types := c.TaskTypes()
+		class, err := generator.ReferenceFor(types, classNames(c), generator.ShortOnly)
+		if err != nil {
+			return nil, fmt.Errorf("trace functionbench: %w", err)
+		}
+		return generator.FunctionBench(types, class, generator.ShortOnly, g.N, c.Seed)
 	default:
 		dims, err := c.Dimensions()
 		if err != nil {

@@ -17,6 +17,7 @@ type Figure struct {
 	Kind    Kind
 	Panels  []Panel
 	OwnY    bool
+	Equal   bool // a line where Y is X goes under the data
 }
 
 // Axis is common to all panels.
@@ -32,9 +33,10 @@ type Axis struct {
 type Kind int
 
 const (
-	Points Kind = iota // measured points, joined, with their intervals
-	Curves             // lines of many points, with a marker here and there
-	Bars               // groups side by side, one group per name of the X axis
+	Points  Kind = iota // measured points, joined, with their intervals
+	Curves              // lines of many points, with a marker here and there
+	Bars                // groups side by side, one group per name of the X axis
+	Scatter             // points alone
 )
 
 // Panel is one plot. Title may be empty.

@@ -39,7 +39,7 @@ func drawn(t *testing.T, f *Figure, format string) []byte {
 
 func TestSameFigureSameBytes(t *testing.T) {
 	starts := map[string]string{"svg": "<?xml", "png": "\x89PNG", "pdf": "%PDF-"}
-	for _, kind := range []Kind{Points, Curves, Bars} {
+	for _, kind := range []Kind{Points, Curves, Bars, Scatter} {
 		for _, format := range Formats {
 			first, second := drawn(t, sample(kind), format), drawn(t, sample(kind), format)
 			if !bytes.Equal(first, second) {
@@ -150,6 +150,18 @@ func TestPanelsShareTheirRanges(t *testing.T) {
 	}
 }
 
+// Markers at the ends of a logarithmic axis have as much room beside them as those of a linear one.
+func TestPointsKeepOffTheEnds(t *testing.T) {
+	for _, log := range []bool{false, true} {
+		f := &Figure{Kind: Points, X: Axis{Log: log}, Panels: []Panel{{Series: []Series{{X: []float64{100, 1e5}, Y: []float64{1, 1}}}}}}
+		axis := f.plots()[0].X
+		ends := axis.Max - axis.Min
+		if f.X.place(100)-axis.Min < 0.05*ends || axis.Max-f.X.place(1e5) < 0.05*ends {
+			t.Errorf("log=%t: the axis goes from %g to %g", log, axis.Min, axis.Max)
+		}
+	}
+}
+
 func TestTicks(t *testing.T) {
 	for _, c := range []struct {
 		ticker    plot.Ticker
@@ -163,6 +175,7 @@ func TestTicks(t *testing.T) {
 		{round(5), 18, 61, "20 30 40 50 60"},
 		{decades{}, 0, 3, "1 10 100 1000"},
 		{decades{}, -0.5, 0.6, "0.5 1 2"},
+		{decades{}, 3, 5, "1000 10000 100000"},
 		{numbers{1, 5, 10, 20}, 1, 20, "1 5 10 20"},
 		{numbers{1, 2, 100}, 1, 100, "1 100"},
 		{names{"a", "b"}, -0.5, 1.5, "a b"},
@@ -177,5 +190,30 @@ func TestTicks(t *testing.T) {
 		if got := strings.Join(labels, " "); got != c.want {
 			t.Errorf("%T from %g to %g: %q, want %q", c.ticker, c.low, c.high, got, c.want)
 		}
+	}
+}
+
+// A scatter is points without the lines that join them, and may have one where both axes are equal.
+func TestScatter(t *testing.T) {
+	strokes := func(f *Figure) int { return strings.Count(string(drawn(t, f, "svg")), "<path") }
+	joined, apart := sample(Points), sample(Scatter)
+	for i := range joined.Panels[0].Series {
+		joined.Panels[0].Series[i].Half = nil
+	}
+	// A line through the points and one in the legend for each of three series.
+	if lines := strokes(joined) - strokes(apart); lines != 6 {
+		t.Errorf("joined points have %d lines more than a scatter", lines)
+	}
+	equal := sample(Scatter)
+	equal.Equal = true
+	if lines := strokes(equal) - strokes(apart); lines != 1 {
+		t.Errorf("%d lines where both axes are equal", lines)
+	}
+	for _, f := range []*Figure{apart, equal} {
+		f.X = Axis{Ticks: []float64{5000, 6000}}
+		f.Panels[0].Series = []Series{{X: []float64{5000, 6000}, Y: []float64{1, 2}}}
+	}
+	if strokes(equal) != strokes(apart) {
+		t.Error("the axes have no value in common, and a line where they are equal")
 	}
 }

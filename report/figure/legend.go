@@ -72,6 +72,8 @@ func (l legend) thumbnail(c draw.Canvas, s Series, x, y vg.Length) {
 		bar(c, s.Style, x+5, x+thumbnail, y-half, y+half)
 		return
 	}
-	c.StrokeLine2(lineOf(s.Style), x, y, x+thumbnail, y)
+	if l.kind != Scatter {
+		c.StrokeLine2(lineOf(s.Style), x, y, x+thumbnail, y)
+	}
 	c.DrawGlyphNoClip(markerOf(s.Style), vg.Point{X: x + thumbnail/2, Y: y})
 }

@@ -17,6 +17,9 @@ func (f *Figure) plots() []*plot.Plot {
 		p.Title.Text = panel.Title
 		p.Y.Label.Text = f.Y.Label
 		p.Add(grid(f.Kind))
+		if f.Equal {
+			p.Add(equality{})
+		}
 		for j, s := range panel.Series {
 			p.Add(series{Series: s, f: f, order: j, of: len(panel.Series)})
 		}
@@ -119,8 +122,11 @@ func (a *Axis) fit(s span) span {
 // breathing keeps points off the ends of the X axis, and starts curves at zero where they nearly do.
 func (s span) breathing(f *Figure) span {
 	switch {
+	case f.Kind == Points && f.X.Log:
+		room := math.Pow(s.max/s.min, 0.06)
+		return span{s.min / room, s.max * room}
 	case f.X.Names != nil || f.X.Log:
-	case f.Kind == Points:
+	case f.Kind == Points || f.Kind == Scatter:
 		return span{s.min - 0.06*(s.max-s.min), s.max + 0.06*(s.max-s.min)}
 	case s.min > 0 && s.min < 0.1*s.max:
 		s.min = 0

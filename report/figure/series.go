@@ -21,7 +21,26 @@ func (s series) Plot(c draw.Canvas, p *plot.Plot) {
 		}
 	case Points:
 		s.points(c, p)
+	case Scatter:
+		for _, point := range s.at(c, p, 0) {
+			c.DrawGlyph(markerOf(s.Style), point)
+		}
 	}
+}
+
+// equality is the line on which Y is X. Both axes are of one kind, linear or logarithmic.
+type equality struct{}
+
+var _ plot.Plotter = equality{}
+
+// Plot implements plot.Plotter.
+func (equality) Plot(c draw.Canvas, p *plot.Plot) {
+	from, to := max(p.X.Min, p.Y.Min), min(p.X.Max, p.Y.Max)
+	if from >= to {
+		return
+	}
+	x, y := p.Transforms(&c)
+	c.StrokeLine2(draw.LineStyle{Color: axisColour, Width: 0.6}, x(from), y(from), x(to), y(to))
 }
 
 // at returns where the points are drawn, moved to the right by shift.

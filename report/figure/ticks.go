@@ -86,7 +86,7 @@ func (decades) Ticks(low, high float64) []plot.Tick {
 				continue
 			}
 			if m == 1 || high-low < 2 && (m == 2 || m == 5) {
-				t.Label = strconv.FormatFloat(m*math.Pow(10, e), 'g', 4, 64)
+				t.Label = strconv.FormatFloat(m*math.Pow(10, e), 'g', 6, 64)
 			}
 			ticks = append(ticks, t)
 		}

@@ -13,10 +13,22 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// group is a program in a process group of its own, so that it can be killed together with whatever
-// it has started.
+// program is what a group begins with.
+type program struct {
+	path string
+	args []string
+	dir  string   // where it works
+	env  []string // what it gets beyond the least
+	mark string   // the one of env that no other group has
+	room *cgroup  // where it is to run; nil: where this process does
+}
+
+// group is a program in a session and process group of its own, so that it can be killed together with
+// whatever it has started.
 type group struct {
 	pid    int // of the program, and the number of the group
+	mark   string
+	room   *cgroup
 	output tail
 	done   chan struct{} // closed when the program and all of its group are gone
 
@@ -28,38 +40,76 @@ type group struct {
 	cpu    time.Duration // of every process of the group
 }
 
-// startGroup starts a program. No shell is involved. Should this process die, the program is killed.
+// startGroup starts a program that needs nothing but its arguments.
 func startGroup(path string, args []string) (*group, error) {
-	g := &group{done: make(chan struct{})}
-	cmd := exec.Command(path, args...)
-	cmd.Dir = os.TempDir()
-	cmd.Env = []string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C"}
+	return (&program{path: path, args: args, dir: os.TempDir()}).start()
+}
+
+// start starts a program. No shell is involved. Should this process die, the program is killed. A group
+// beside an error says that the program had begun, and is gone again.
+func (p *program) start() (*group, error) {
+	g := &group{mark: p.mark, room: p.room, done: make(chan struct{})}
+	cmd := exec.Command(p.path, p.args...)
+	cmd.Dir = p.dir
+	cmd.Env = append([]string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C"}, p.env...)
 	cmd.Stdout, cmd.Stderr = &g.output, &g.output
 	cmd.WaitDelay = time.Second
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
 	started := make(chan error)
-	go g.supervise(cmd, started)
-	if err := <-started; err != nil {
+	onThread(func() { g.supervise(cmd, started) })
+	err := <-started
+	if err != nil && cmd.Process == nil {
 		return nil, err
 	}
-	return g, nil
+	return g, err
+}
+
+// onThread runs f on a thread that serves nobody else and ends with f, and is not the process's first:
+// to the kernel, the first one's control group is that of the process.
+func onThread(f func()) {
+	go func() {
+		runtime.LockOSThread()
+		if unix.Gettid() != os.Getpid() {
+			f()
+			return // Go ends a thread whose goroutine ends without letting go of it
+		}
+		settled := make(chan struct{})
+		onThread(func() {
+			close(settled)
+			f()
+		})
+		<-settled
+		runtime.UnlockOSThread()
+	}()
 }
 
 // supervise starts the program and stays until it is gone. The parent of the kernel's Pdeathsig is a
-// thread, so that thread must not end or serve others before the program does.
+// thread, so that thread must not end before the program does.
 func (g *group) supervise(cmd *exec.Cmd, started chan<- error) {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
 	err := adopt()
 	if err == nil {
-		err = cmd.Start()
+		err = g.begin(cmd)
 	}
-	if err != nil {
-		started <- err
-		return
+	if cmd.Process != nil && err != nil {
+		g.signal(syscall.SIGKILL)
+		g.finish(cmd)
 	}
-	g.pid = cmd.Process.Pid
-	started <- nil
+	started <- err
+	if err == nil {
+		g.finish(cmd)
+	}
+}
+
+func (g *group) begin(cmd *exec.Cmd) error {
+	fork := func() error { return household.start(g, cmd) }
+	if g.room == nil {
+		return fork()
+	}
+	return g.room.version.start(g.room, cmd, fork)
+}
+
+// finish waits for the end of the program and ends what it has left behind.
+func (g *group) finish(cmd *exec.Cmd) {
 	defer close(g.done)
 	// The program stays a zombie until it is waited for, which keeps the group's number its own while
 	// the rest of the group is killed.
@@ -69,9 +119,14 @@ func (g *group) supervise(cmd *exec.Cmd, started chan<- error) {
 	_ = syscall.Kill(-g.pid, syscall.SIGKILL) // fails when nobody is left
 	g.gone = true
 	g.mu.Unlock()
+	if g.room != nil {
+		g.room.kill()
+	}
+	g.cpu = household.collect(g)
 	_ = cmd.Wait() // says what ProcessState says
 	g.status = cmd.ProcessState.Sys().(syscall.WaitStatus)
-	g.cpu = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime() + reapOrphans(g.pid)
+	g.cpu += cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime() + reapOrphans(g.pid)
+	household.forget(g)
 }
 
 // adopt makes orphaned descendants children of this process, wherever it runs, instead of the

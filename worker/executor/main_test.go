@@ -13,7 +13,16 @@ import (
 	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if name := os.Getenv(crashing); name != "" {
+		runUntilKilled(name)
+		return
+	}
+	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
+		removeImages()
+		os.Exit(code)
+	}))
+}
 
 // start is a task of cores, MiB and milliseconds.
 func start(cores float64, memory, duration int64) worker.Start {

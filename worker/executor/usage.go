@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -108,14 +109,21 @@ func processName(pid int) string {
 	return string(bytes.TrimSpace(text))
 }
 
-// children lists the children of a process that has one thread, as stress-ng's have.
+// children lists the children of a process, whichever of its threads has started them.
 func children(pid int) (pids []int, err error) {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
+	threads := fmt.Sprintf("/proc/%d/task", pid)
+	entries, err := os.ReadDir(threads)
 	if err != nil {
 		return nil, err
 	}
-	for _, field := range bytes.Fields(text) {
-		pids = append(pids, int(number(field)))
+	for _, thread := range entries {
+		text, err := os.ReadFile(filepath.Join(threads, thread.Name(), "children"))
+		if err != nil {
+			continue // it has just ended
+		}
+		for _, field := range bytes.Fields(text) {
+			pids = append(pids, int(number(field)))
+		}
 	}
 	return pids, nil
 }

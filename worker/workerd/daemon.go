@@ -112,14 +112,15 @@ func (c *Config) validate() error {
 // Addr returns the bound address, host:port.
 func (d *Daemon) Addr() string { return d.server.Addr() }
 
-// Ready reports whether the worker takes tasks: it is registered and not draining.
-func (d *Daemon) Ready() error {
+// Ready reports whether the worker takes tasks and can run them: it is registered, not draining, and its
+// executors have what they need.
+func (d *Daemon) Ready() error { return errors.Join(d.takes(), d.executorsReady()) }
+
+func (d *Daemon) takes() error {
 	if !d.data.registered.Load() {
 		return fmt.Errorf("worker %s: not registered with the data service at %s yet", d.self.Name, d.cfg.DataService)
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.node.Stats(d.now()).Draining {
+	if d.stats().Draining {
 		return fmt.Errorf("worker %s: draining", d.self.Name)
 	}
 	return nil
@@ -150,6 +151,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	background.Wait()
 	d.closeNotifiers()
 	d.work.Wait()
+	d.closeExecutors()
 	d.data.close()
 	return err
 }

@@ -2,8 +2,12 @@ package workerd
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
+	"maps"
 	"runtime/debug"
+	"slices"
 
 	"dodoor/internal/cluster"
 	"dodoor/worker"
@@ -51,3 +55,30 @@ func (d *Daemon) run(ctx context.Context, s worker.Start) (result worker.Result)
 	}
 	return executor.Run(ctx, s)
 }
+
+// executorsReady asks those executors that depend on something outside the worker, such as a container
+// engine.
+func (d *Daemon) executorsReady() error {
+	var reasons []error
+	for _, name := range d.executorNames() {
+		if e, asks := d.cfg.Executors[name].(interface{ Ready() error }); asks {
+			if err := e.Ready(); err != nil {
+				reasons = append(reasons, fmt.Errorf("worker %s: %w", d.self.Name, err))
+			}
+		}
+	}
+	return errors.Join(reasons...)
+}
+
+// closeExecutors gives back what executors hold. Nothing runs any more.
+func (d *Daemon) closeExecutors() {
+	for _, name := range d.executorNames() {
+		if e, holds := d.cfg.Executors[name].(io.Closer); holds {
+			if err := e.Close(); err != nil {
+				d.log.Warn("executor did not close", "executor", name, "error", err)
+			}
+		}
+	}
+}
+
+func (d *Daemon) executorNames() []string { return slices.Sorted(maps.Keys(d.cfg.Executors)) }

@@ -1,0 +1,183 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"math"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"dodoor/conf"
+	"dodoor/internal/cluster"
+	"dodoor/profile"
+)
+
+// profiling is the runs of `dodoor profile`, and what came of them.
+type profiling struct {
+	c         *conf.Config
+	log       *slog.Logger
+	progress  *os.File // a bar, if it is a terminal; nil: none
+	keepGoing bool
+	n, warmup int // runs of every job
+
+	class conf.Class
+	limit conf.Shape // of cores and memory, for every run that is measured
+	jobs  []profileJob
+}
+
+// profileJob is one mode of a type.
+type profileJob struct {
+	typ      *conf.TaskType
+	mode     *conf.Mode
+	executor string
+	shape    conf.Shape // what a run is confined to or, where its demand is what it is told to take, told
+	told     bool
+	own      conf.Shape // the figures so far; zero where there are none
+
+	runs []profile.Run
+	err  error // of the run that failed
+}
+
+func (j *profileJob) String() string { return j.typ.Name + " " + j.mode.Name }
+
+// What an executor is told to take, it takes: its demand and duration are settings and no findings.
+func isTold(executor string) bool { return executor == "sleep" || executor == "stress-ng" }
+
+// plan lists the jobs in the order of the configuration.
+func (p *profiling) plan(f *profileFlags) error {
+	if p.n < 1 || p.warmup < 0 || p.warmup >= p.n {
+		return fmt.Errorf("-n %d, -warmup %d: the warm-up is part of the runs, and leaves at least one", p.n, p.warmup)
+	}
+	var known bool
+	if p.class, known = p.c.Class(f.class); !known {
+		return fmt.Errorf("-class %q: must be one of %s", f.class, strings.Join(classNames(p.c), ", "))
+	}
+	if err := p.setLimit(f); err != nil {
+		return err
+	}
+	types, modes, err := selected(p.c.Types, words(f.onlyTypes), words(f.onlyModes))
+	if err != nil {
+		return err
+	}
+	told := false
+	for i := range types {
+		for j := range types[i].Modes {
+			mode := &types[i].Modes[j]
+			if modes != nil && !slices.Contains(modes, mode.Name) {
+				continue
+			}
+			job, err := p.job(&types[i], mode, f)
+			if err != nil {
+				return err
+			}
+			told = told || job.told
+			p.jobs = append(p.jobs, job)
+		}
+	}
+	switch {
+	case len(p.jobs) == 0:
+		return errors.New("no task type has a mode to measure: types without modes take what each submission says")
+	case f.duration != 0 && !told:
+		return errors.New("-duration is for executors sleep and stress-ng; the others take as long as they take")
+	}
+	return nil
+}
+
+// setLimit takes the limits from the flags, or from the class, which no limit can exceed.
+func (p *profiling) setLimit(f *profileFlags) error {
+	p.limit = conf.Shape{Cores: p.class.Cores, MemoryMB: p.class.MemoryMB}
+	if f.cores != 0 {
+		p.limit.Cores = f.cores
+	}
+	if f.memory != 0 {
+		p.limit.MemoryMB = f.memory
+	}
+	switch {
+	case !(p.limit.Cores >= 0.001 && p.limit.Cores <= p.class.Cores) || millicoresOf(p.limit.Cores) != p.limit.Cores*1000:
+		return fmt.Errorf("-cores %v: must be a multiple of 0.001 up to %v, which is what a node of class %s has", f.cores, p.class.Cores, p.class.Name)
+	case p.limit.MemoryMB < 1 || p.limit.MemoryMB > p.class.MemoryMB:
+		return fmt.Errorf("-memory %d: must be between 1 and %d MiB, which is what a node of class %s has", f.memory, p.class.MemoryMB, p.class.Name)
+	case f.duration < 0 || f.duration.Milliseconds() > cluster.MaxDuration || f.duration%time.Millisecond != 0:
+		return fmt.Errorf("-duration %v: allowed are whole milliseconds up to a year (8760h)", f.duration)
+	}
+	if here := runtime.NumCPU(); p.limit.Cores > float64(here) {
+		p.log.Warn("this machine has fewer cores than a run may use: what is measured is this machine", "cores", here, "limit", p.limit.Cores)
+	}
+	return nil
+}
+
+func millicoresOf(cores float64) float64 { return math.Round(cores * 1000) }
+
+// selected returns the types asked for that have modes, and the modes; nil modes are all.
+func selected(all []conf.TaskType, types, modes []string) ([]conf.TaskType, []string, error) {
+	var chosen []conf.TaskType
+	for i := range all {
+		if len(types) == 0 && len(all[i].Modes) > 0 || slices.Contains(types, all[i].Name) {
+			chosen = append(chosen, all[i])
+		}
+	}
+	for _, name := range types {
+		i := slices.IndexFunc(chosen, func(t conf.TaskType) bool { return t.Name == name })
+		switch {
+		case i < 0:
+			return nil, nil, fmt.Errorf("-type %q: the configuration has %s", name, strings.Join(typeNames(all), ", "))
+		case len(chosen[i].Modes) == 0:
+			return nil, nil, fmt.Errorf("-type %s has no modes: it takes what each submission says", name)
+		}
+	}
+	for k, name := range modes {
+		modes[k] = cluster.CanonicalMode(name)
+		has := func(t conf.TaskType) bool {
+			return slices.ContainsFunc(t.Modes, func(m conf.Mode) bool { return m.Name == modes[k] })
+		}
+		if !slices.ContainsFunc(chosen, has) {
+			return nil, nil, fmt.Errorf("-mode %q: none of %s has it", name, strings.Join(typeNames(chosen), ", "))
+		}
+	}
+	return chosen, modes, nil
+}
+
+func typeNames(types []conf.TaskType) []string {
+	var names []string
+	for _, t := range types {
+		names = append(names, t.Name)
+	}
+	return names
+}
+
+// job says how a mode is run.
+func (p *profiling) job(t *conf.TaskType, m *conf.Mode, f *profileFlags) (profileJob, error) {
+	j := profileJob{typ: t, mode: m, executor: t.Executor, own: m.Shape, shape: p.limit}
+	if p.c.Worker.Executor != "" {
+		j.executor = p.c.Worker.Executor
+	}
+	if i := slices.IndexFunc(m.Profiles, func(q conf.Profile) bool { return q.Class == p.class.Name }); i >= 0 {
+		j.own = m.Profiles[i].Shape
+	}
+	if j.told = isTold(j.executor); !j.told {
+		return j, nil
+	}
+	if j.own.Duration != 0 {
+		j.shape = j.own
+		if f.cores != 0 {
+			j.shape.Cores = f.cores
+		}
+		if f.memory != 0 {
+			j.shape.MemoryMB = f.memory
+		}
+	}
+	if f.duration != 0 {
+		j.shape.Duration = conf.Duration(f.duration)
+	}
+	switch {
+	case j.shape.Duration == 0:
+		return j, fmt.Errorf("%v has no figures for class %s, and executor %s has to be told how long to take: use -duration", &j, p.class.Name, j.executor)
+	case j.shape.Cores > p.class.Cores || j.shape.MemoryMB > p.class.MemoryMB:
+		return j, fmt.Errorf("%v takes %v cores and %d MiB, and a node of class %s has %v and %d", &j, j.shape.Cores, j.shape.MemoryMB, p.class.Name, p.class.Cores, p.class.MemoryMB)
+	}
+	return j, nil
+}

@@ -1,0 +1,164 @@
+package executor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"dodoor/worker"
+)
+
+// What ProcessConfig.Cgroup can be.
+const (
+	cgroupAuto     = "auto"     // limits where this process may set some
+	cgroupRequired = "required" // no work without limits
+	cgroupOff      = "off"
+)
+
+// ProcessConfig is which programs may be run, and how.
+type ProcessConfig struct {
+	Allow  []string // absolute paths
+	Cgroup string   // auto, required or off
+	Worker string   // whose tasks they are
+}
+
+// Process runs each task as a program of this machine: the first of the type's arguments, which has to be
+// on the list of those that are allowed, with the others. Control groups hold a task to its demand and its
+// processes together, where this process may make some.
+type Process struct {
+	cfg       ProcessConfig
+	root      string // of control groups
+	owner     string // this process, among those of all workers
+	groups    *cgroups
+	unlimited error
+	swept     int
+}
+
+// NewProcess returns an executor. It fails when the configuration makes no sense; whether its programs are
+// there is for Check to say.
+func NewProcess(cfg ProcessConfig) (*Process, error) {
+	if !slices.Contains([]string{cgroupAuto, cgroupRequired, cgroupOff}, cfg.Cgroup) {
+		return nil, fmt.Errorf("executor process: process.cgroup must be auto, required or off, found %q", cfg.Cgroup)
+	}
+	for _, program := range cfg.Allow {
+		if !filepath.IsAbs(program) {
+			return nil, fmt.Errorf("executor process: process.allow must list absolute paths, found %q", program)
+		}
+	}
+	owner, err := ownerName(cfg.Worker)
+	if err != nil {
+		return nil, fmt.Errorf("executor process: %w", err)
+	}
+	return &Process{cfg: cfg, root: cgroupRoot, owner: owner}, nil
+}
+
+// Emulates reports that the work is real, so that time cannot be scaled.
+func (*Process) Emulates() bool { return false }
+
+// Check fails when a program is missing, or the limits that are required. It decides about limits, so it
+// has to come before the first task. What earlier processes of this worker have left behind, it removes.
+func (p *Process) Check() error {
+	if err := p.checkPrograms(); err != nil {
+		return fmt.Errorf("executor process: %w", err)
+	}
+	p.swept, p.unlimited = sweepWorkFolders(p.cfg.Worker), nil
+	if p.cfg.Cgroup == cgroupOff {
+		return nil
+	}
+	err := p.useCgroups()
+	switch {
+	case err == nil:
+		return nil
+	case p.cfg.Cgroup == cgroupRequired:
+		return fmt.Errorf("executor process: process.cgroup is required, but tasks cannot have limits: %w", err)
+	}
+	p.unlimited = fmt.Errorf("executor process: tasks run without limits of cores and memory: %w", err)
+	return nil
+}
+
+func (p *Process) useCgroups() error {
+	if p.groups != nil {
+		return nil
+	}
+	version, err := findCgroups(p.root)
+	if err != nil {
+		return err
+	}
+	p.swept += sweepCgroups(version, p.cfg.Worker)
+	p.groups, err = newCgroups(version, p.owner)
+	return err
+}
+
+// Unlimited says why tasks run without limits although they were to have some, if they can be had. It is
+// for whoever called Check to tell.
+func (p *Process) Unlimited() error { return p.unlimited }
+
+// Swept returns how many folders of tasks Check removed, of files or of control groups.
+func (p *Process) Swept() int { return p.swept }
+
+// Close removes this process's control groups. Nothing may run any more.
+func (p *Process) Close() error {
+	if p.groups == nil {
+		return nil
+	}
+	if err := p.groups.close(); err != nil {
+		return fmt.Errorf("executor process: %w", err)
+	}
+	p.groups = nil
+	return nil
+}
+
+func (p *Process) checkPrograms() error {
+	if len(p.cfg.Allow) == 0 {
+		return errors.New("process.allow is empty, so that no task could run: list the programs of the task types")
+	}
+	var missing []error
+	for _, program := range p.cfg.Allow {
+		if err := runnable(program); err != nil {
+			missing = append(missing, fmt.Errorf("process.allow: %w: install it here, or take it off the list", err))
+		}
+	}
+	return errors.Join(missing...)
+}
+
+// runnable fails for what is no program of this process's user. Symbolic links are followed, as in starting
+// it.
+func runnable(program string) error {
+	info, err := os.Stat(program)
+	switch {
+	case err != nil:
+		return err
+	case !info.Mode().IsRegular():
+		return fmt.Errorf("%s is not a file", program)
+	case unix.Access(program, unix.X_OK) != nil:
+		return fmt.Errorf("%s is not executable", program)
+	}
+	return nil
+}
+
+// Run runs one task, in a folder of its own that is removed afterwards. The result's CPU is the time of all
+// of the task's processes. PeakMemory is the kernel's account in a control group, page cache included;
+// otherwise the most that the processes were seen to hold at one time, which misses what takes less than
+// a tenth of a second. Startup ends when the program has been loaded.
+//
+// A task that certainly never began, because the machine lacked something, is lost: its scheduler places
+// it elsewhere.
+func (p *Process) Run(ctx context.Context, s worker.Start) worker.Result {
+	if ctx.Err() != nil {
+		return interrupted(ctx)
+	}
+	if len(s.Argv) == 0 {
+		return failed(noExitCode, fmt.Errorf("task type %s names no program", s.Type))
+	}
+	if !slices.Contains(p.cfg.Allow, s.Argv[0]) {
+		return failed(noExitCode, fmt.Errorf("worker %s may not run %.200q: process.allow has only %s",
+			p.cfg.Worker, s.Argv[0], strings.Join(p.cfg.Allow, ", ")))
+	}
+	return p.execute(ctx, &s)
+}
