@@ -74,7 +74,7 @@ type Replica struct {
 	view    *View
 	nodes   nodeTable
 	tasks   map[string]*task
-	free    []*task // ended: their memory is used again
+	spare   cluster.Spare[task]
 	strand  []*task // placed nowhere for now: no node can take them
 	results results
 	ready   Ready

@@ -20,7 +20,7 @@ type results struct {
 	last    int64 // cursor handed out; one sequence for all clients, so that it never goes back
 	waiting int   // not collected yet
 	expired int64 // dropped before anybody collected them
-	free    []*ended
+	spare   cluster.Spare[ended]
 }
 
 type ended struct {
@@ -56,23 +56,13 @@ func (s *results) add(now time.Duration, name, id string) *cluster.TaskRecord {
 	}
 	s.last++
 	c.last = s.last
-	e := s.take()
+	e := s.spare.Take()
 	e.client, e.cursor, e.at, e.collected = c, s.last, now, false
 	c.queue = append(c.queue, e)
 	s.ring = append(s.ring, e)
 	s.byID[id] = e
 	s.waiting++
 	return &e.record
-}
-
-func (s *results) take() *ended {
-	last := len(s.free) - 1
-	if last < 0 {
-		return new(ended)
-	}
-	e := s.free[last]
-	s.free = s.free[:last]
-	return e
 }
 
 // collect acknowledges everything up to after and appends up to limit further records to into.
@@ -127,9 +117,7 @@ func (s *results) forget(e *ended) {
 		delete(s.clients, c.name)
 	}
 	e.client = nil
-	if len(s.free) < spareTasks {
-		s.free = append(s.free, e)
-	}
+	s.spare.Put(e)
 }
 
 // Collect acknowledges a client's records up to after and returns up to limit further ones with the

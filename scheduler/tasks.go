@@ -63,7 +63,7 @@ func (r *Replica) Submit(now time.Duration, client string, s *cluster.TaskSpec) 
 		r.stats.Refused++
 		return &r.ready, refuse(s.ID, cluster.DuplicateTask, "scheduler %s already has a task with this id", r.cfg.Name)
 	}
-	t := r.newTask()
+	t := r.spare.Take()
 	*t = task{client: client, phase: cluster.Placing, node: NoNode, received: now}
 	t.placed = t.first[:0]
 	if refusal := r.catalog.Resolve(s, &t.spec); refusal != nil {
@@ -80,25 +80,11 @@ func (r *Replica) Submit(now time.Duration, client string, s *cluster.TaskSpec) 
 	return &r.ready, nil
 }
 
-// newTask returns memory for a task.
-func (r *Replica) newTask() *task {
-	last := len(r.free) - 1
-	if last < 0 {
-		return new(task)
-	}
-	t := r.free[last]
-	r.free = r.free[:last]
-	return t
-}
-
-// spareTasks bounds the memory that a burst leaves behind.
-const spareTasks = 1024
-
 // recycle takes the memory of an ended task back. A policy that waits for probes may still know the task,
 // and so may the line of tasks that no node could take.
 func (r *Replica) recycle(t *task) {
-	if r.policy.Cached() && t.waiting == 0 && len(r.free) < spareTasks {
-		r.free = append(r.free, t)
+	if r.policy.Cached() && t.waiting == 0 {
+		r.spare.Put(t)
 	}
 }
 

@@ -76,7 +76,7 @@ func (n *Node) place(now time.Duration, s *stream, a *cluster.Assignment, step *
 	if refusal != nil {
 		return refusal
 	}
-	t := n.held.take()
+	t := n.held.spare.Take()
 	*t = task{
 		id: a.TaskID, prog: p, mode: cluster.CanonicalMode(a.Mode), shape: a.Shape, scale: a.TimeScale,
 		phase: cluster.Queued, rif: n.load.Tasks, enqueued: now, started: -1,

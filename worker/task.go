@@ -67,17 +67,7 @@ func (t *task) same(a *cluster.Assignment) bool {
 type holding struct {
 	byID           map[string]*task
 	oldest, newest *task
-	free           []*task // forgotten: their memory is used again
-}
-
-func (h *holding) take() *task {
-	last := len(h.free) - 1
-	if last < 0 {
-		return new(task)
-	}
-	t := h.free[last]
-	h.free = h.free[:last]
-	return t
+	spare          cluster.Spare[task]
 }
 
 func (h *holding) add(t *task) {
@@ -107,10 +97,5 @@ func (h *holding) remove(t *task) {
 		h.newest = t.older
 	}
 	t.older, t.newer = nil, nil
-	if len(h.free) < spareTasks {
-		h.free = append(h.free, t)
-	}
+	h.spare.Put(t)
 }
-
-// spareTasks bounds the memory that a burst leaves behind.
-const spareTasks = 1024

@@ -59,13 +59,17 @@ func (d *decoder) completion(w *dodoor.Completion) cluster.Completion {
 		Reason:   d.text("reason", w.Reason),
 		Wait:     d.micros("wait_us", w.WaitUs),
 		Run:      d.micros("run_us", w.RunUs),
-		Measured: cluster.Measured{
-			CPU:         d.millis("cpu_ms", w.CPUMs),
-			PeakMemory:  d.count("peak_memory_mib", w.PeakMemoryMib),
-			Startup:     d.micros("startup_us", w.StartupUs),
-			OutOfMemory: w.GetOutOfMemory(),
-			Output:      d.text("output", w.Output),
-		},
+		Measured: d.measured(w.CPUMs, w.PeakMemoryMib, w.StartupUs, w.GetOutOfMemory(), w.Output),
+	}
+}
+
+func (d *decoder) measured(cpu, peak, startup *int64, outOfMemory bool, output *string) cluster.Measured {
+	return cluster.Measured{
+		CPU:         d.millis("cpu_ms", cpu),
+		PeakMemory:  d.count("peak_memory_mib", peak),
+		Startup:     d.micros("startup_us", startup),
+		OutOfMemory: outOfMemory,
+		Output:      d.text("output", output),
 	}
 }
 
@@ -86,25 +90,19 @@ func (d *decoder) record(w *dodoor.TaskRecord) cluster.TaskRecord {
 	return cluster.TaskRecord{
 		ID: d.name("id", w.ID), Type: d.name("task_type", w.TaskType), Mode: d.optionalName("mode", w.Mode),
 		Scheduler: d.name("scheduler", w.Scheduler), Worker: d.optionalName("worker", w.Worker),
-		Class:      d.optionalName("node_class", w.NodeClass),
-		Demand:     d.amounts("demand", w.Demand, amount),
-		Estimate:   d.between("estimate_ms", w.EstimateMs, 0, cluster.MaxDuration),
-		Received:   d.micros("received_unix_us", w.ReceivedUnixUs),
-		Scheduling: d.micros("scheduling_us", w.SchedulingUs),
-		Wait:       d.micros("wait_us", w.WaitUs),
-		Run:        d.micros("run_us", w.RunUs),
-		Makespan:   d.micros("makespan_us", w.MakespanUs),
-		Attempts:   d.int32("attempts", w.Attempts, 0, math.MaxInt32),
-		Outcome:    enum(d, "outcome", w.Outcome, cluster.Lost),
-		ExitCode:   d.int32("exit_code", w.ExitCode, math.MinInt32, math.MaxInt32),
-		Reason:     d.text("reason", w.Reason),
-		Measured: cluster.Measured{
-			CPU:         d.millis("cpu_ms", w.CPUMs),
-			PeakMemory:  d.count("peak_memory_mib", w.PeakMemoryMib),
-			Startup:     d.micros("startup_us", w.StartupUs),
-			OutOfMemory: w.GetOutOfMemory(),
-			Output:      d.text("output", w.Output),
-		},
+		Class:         d.optionalName("node_class", w.NodeClass),
+		Demand:        d.amounts("demand", w.Demand, amount),
+		Estimate:      d.between("estimate_ms", w.EstimateMs, 0, cluster.MaxDuration),
+		Received:      d.micros("received_unix_us", w.ReceivedUnixUs),
+		Scheduling:    d.micros("scheduling_us", w.SchedulingUs),
+		Wait:          d.micros("wait_us", w.WaitUs),
+		Run:           d.micros("run_us", w.RunUs),
+		Makespan:      d.micros("makespan_us", w.MakespanUs),
+		Attempts:      d.int32("attempts", w.Attempts, 0, math.MaxInt32),
+		Outcome:       enum(d, "outcome", w.Outcome, cluster.Lost),
+		ExitCode:      d.int32("exit_code", w.ExitCode, math.MinInt32, math.MaxInt32),
+		Reason:        d.text("reason", w.Reason),
+		Measured:      d.measured(w.CPUMs, w.PeakMemoryMib, w.StartupUs, w.GetOutOfMemory(), w.Output),
 		ViewDecisions: d.count("view_decisions", w.ViewDecisions),
 	}
 }
