@@ -98,7 +98,7 @@ image:
 # Two packages at a time: some tests run real services and processes, which share the cores.
 race:
 	$(call heading,tests under the race detector)
-	go test -race -p 2 -count=1 -timeout 5m ./...
+	go test -race -p 2 -count=1 -timeout 10m ./...
 
 fuzz:
 	$(call heading,fuzz targets)
