@@ -32,12 +32,6 @@ func (c Cell) under(policy string) Cell {
 	return c
 }
 
-// at returns the setting at another load.
-func (c Cell) at(qps float64) Cell {
-	c.QPS = qps
-	return c
-}
-
 func (c *Cell) key() string { return fmt.Sprintf("%+v", *c) }
 
 // sets are the setting's overrides.

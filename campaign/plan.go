@@ -94,7 +94,7 @@ func weight(c *conf.Config) float64 {
 	for _, class := range c.Classes {
 		workers += class.Count
 	}
-	far := 1 + float64(workers)/20_000 // what does not fit a cache is slow
+	far := 1 + float64(workers)/10_000 // what does not fit a cache is slow
 	return float64(c.Generator.N) * cmp.Or(perTask[c.Scheduler.Policy], 1) * far
 }
 

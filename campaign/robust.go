@@ -22,11 +22,6 @@ func sweep(label, axis string, values []float64, policies []string, cell func(po
 	return table, lines
 }
 
-// times is how many times one mean makespan is another.
-func (r *Results) times(c, against Cell) string {
-	return decimal(r.mean(c, mean)/r.mean(against, mean), 2)
-}
-
 // staleness lets views grow old.
 func staleness(o Options) Study {
 	sizes := []float64{25, 100, 400, 1600}
