@@ -34,7 +34,8 @@ same arrivals, tasks and random draws. A figure is the mean over seeds ± half i
 of paired runs with its bootstrap interval, and a tilde marks one whose interval holds zero. Unless a study says otherwise: 100
 workers of the paper's four classes, 5 schedulers with 8 handlers each, b = 100, b_Δ = 8, α = 0.5, Poisson arrivals, 100 tasks of
 warm-up, network delay 0.1 ms, 0.2 ms of a handler's time per message, exact estimates, no interference.`)
-	paragraph(b, "This page is generated; edit package `campaign` instead. All but the next lines is the same on every machine.")
+	paragraph(b, "This page is generated; edit package `campaign` instead. Command, machine and duration, and how long the simulator took in the\n"+
+		"study of scale, are those of this run; all else is the same on every machine.")
 	fmt.Fprintf(b, "* Command: `%s`\n* Machine: %s\n", about.Command, about.Machine)
 	if about.Took > 0 {
 		fmt.Fprintf(b, "* Duration: %v for %d runs\n", about.Took.Round(time.Second), p.Runs())

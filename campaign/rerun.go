@@ -93,8 +93,8 @@ interference. The other seven of the eight figures are predictions.`, contended)
 					all, predicted := within(r)
 					return fmt.Sprintf("Of the eight figures of throughput and tail, %d are within %.0f %%; of the seven that nothing was calibrated on, %d.", all, 100*near, predicted)
 				}},
-			{Text: `Scheduling latency is less of a prediction: what a message costs is a setting here, the same for every policy, while the prototype's
-tails come from garbage collection and busy hosts, which nothing here models.`,
+			{Text: `Scheduling latency is no prediction: what a message costs is a setting here, the same for every policy, and nothing models what makes
+the tails of a prototype on busy hosts.`,
 				Table: &Table{Labels: []string{"experiment", "policy", "figure"}, Columns: published()[:2], Rows: latencies}},
 		},
 		Extra: []Cell{vmPrequal},

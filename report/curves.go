@@ -10,6 +10,7 @@ type Curves struct {
 	MakespanS    Quantiles
 	SchedulingMs Quantiles
 	ViewAge      Quantiles  // in decisions; empty when the policy decides without a view
+	Misjudged    bool       // some task took another time than was estimated
 	ErrorPercent Quantiles  // of run times against estimates; empty when there were no estimates
 	Estimates    []TypeRuns // by type
 

@@ -7,18 +7,9 @@ import (
 	"dodoor/report/figure"
 )
 
-// exact is the error, in per cent, up to which an estimate counts as right.
-const exact = 1
-
-// misjudged reports whether a task of the run took another time than was estimated.
-func (c *Curves) misjudged() bool {
-	q := c.ErrorPercent
-	return len(q) > 0 && (q[0] < -exact || q[len(q)-1] > exact)
-}
-
 func anyMisjudged(lines []line) bool {
 	return slices.ContainsFunc(lines, func(l line) bool {
-		return slices.ContainsFunc(l.cell.Runs, func(r *Run) bool { return r.Curves.misjudged() })
+		return slices.ContainsFunc(l.cell.Runs, func(r *Run) bool { return r.Curves.Misjudged })
 	})
 }
 
@@ -26,7 +17,7 @@ func anyMisjudged(lines []line) bool {
 func (g *Group) EstimateNote() string {
 	estimated := false
 	for _, r := range g.Runs {
-		if r.Curves.misjudged() {
+		if r.Curves.Misjudged {
 			return ""
 		}
 		estimated = estimated || len(r.Curves.ErrorPercent) > 0
@@ -34,7 +25,7 @@ func (g *Group) EstimateNote() string {
 	if !estimated {
 		return ""
 	}
-	return fmt.Sprintf("Every task took what had been estimated, to %d %%: there are no figures of estimates.", exact)
+	return fmt.Sprintf("Every task took what had been estimated, to %g %%: there are no figures of estimates.", 100*exact)
 }
 
 // errorPlot shows how wrong estimates were; nil when they were right.

@@ -22,7 +22,12 @@ type estimates struct {
 	errors  []float64 // (run - estimate) / estimate
 	startup []float64 // milliseconds of trace time, where it is known
 	clouds  map[string]*cloud
+	off     bool // an estimate was not exact
 }
+
+// exact is the error up to which an estimate counts as exact, as a share; the noise of clocks and timers
+// never makes one wrong.
+const exact = 0.01
 
 // add takes a task that finished; k is the time scale.
 func (e *estimates) add(r *generator.Row, k float64) {
@@ -34,6 +39,7 @@ func (e *estimates) add(r *generator.Row, k float64) {
 	}
 	estimate, run := float64(r.Estimate)/1000, (r.Finished-r.Started).Seconds()*k
 	e.errors = append(e.errors, run/estimate-1)
+	e.off = e.off || math.Abs(run-estimate) > max(exact*estimate, noise.Seconds()*k)
 	if e.clouds[r.Type] == nil {
 		e.clouds[r.Type] = &cloud{stride: 1}
 	}
@@ -94,7 +100,7 @@ func (e *estimates) curves(c *Curves) {
 		percent[i] = 100 * share
 	}
 	slices.Sort(percent)
-	c.ErrorPercent = quantilesOf(percent)
+	c.ErrorPercent, c.Misjudged = quantilesOf(percent), e.off
 	for name, points := range e.clouds {
 		c.Estimates = append(c.Estimates, TypeRuns{name, points.seen, points.estimate, points.run})
 	}

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -22,6 +23,7 @@ type fixture struct {
 	lost      int // of the tasks
 	noView    bool
 	timeScale float64
+	estimate  float64 // of each run, as a share of what it took; 0: none
 	settings  map[string]any
 }
 
@@ -87,6 +89,8 @@ func (f fixture) row(rng *rand.Rand, i int) generator.Row {
 	if r.Worker == "w2" {
 		r.Class = "large"
 	}
+	r.Type = []string{"linpack", "matmul"}[i%2]
+	r.Estimate = int64(math.Round(milliseconds(r.Finished-r.Started) * f.info().TimeScale * f.estimate))
 	if !f.noView {
 		r.ViewDecisions = int64(max(0, i-rng.IntN(20)))
 	}

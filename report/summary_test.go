@@ -224,7 +224,7 @@ func TestSummaryKeysAreTheContract(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, key := range strings.Fields(`policy on trace qps seed tasks completed failed lost retried throughput_per_s wall_s makespan_s
-		mean p50 p95 p99 p999 max queue_wait_s run_s scheduling_ms generator_lag_ms control_messages_per_task rpcs_per_task messages
+		mean p50 p95 p99 p999 max queue_wait_s run_s estimate_error bias scheduling_ms generator_lag_ms control_messages_per_task rpcs_per_task messages
 		submit probe enqueue delta push report complete confirm cancel utilisation cores memory per_class utilisation_cores
 		view_age_decisions cancelled timed_out`) {
 		if !strings.Contains(string(text), `"`+key+`":`) {

@@ -106,11 +106,14 @@ func (g *generatorShell) dispatch(i, preferred int32) {
 // answered takes the answer to a submission; without one, the task goes to another scheduler.
 func (g *generatorShell) answered(m *message) {
 	t := &g.tasks[m.task]
-	if t.ended || t.sends != m.origin || !m.failed && m.code == 0 {
+	if t.ended || !m.failed && m.code == 0 {
+		return
+	}
+	t.times-- // it did not take it
+	if t.sends != m.origin {
 		return
 	}
 	i, sched := m.task, m.sched
-	t.times-- // it did not take it
 	t.sched = -1
 	if !m.failed {
 		g.sim.later(overloadRest, func() {

@@ -132,7 +132,7 @@ func (k *kernel) pop() {
 		if child >= last {
 			break
 		}
-		for c := child + 1; c < min(child+4, last); c++ {
+		for c, end := child+1, min(child+4, last); c < end; c++ {
 			if k.heap[c].before(&k.heap[child]) {
 				child = c
 			}

@@ -76,8 +76,10 @@ func runProfile(args []string, stdout, stderr io.Writer) int {
 	ctx, stop := interruptible(log)
 	defer stop()
 	code, err := p.measure(ctx)
-	if publishing := f.publish(stdout, &p); publishing != nil {
-		code, err = exitFailed, errors.Join(err, publishing)
+	if code != exitUsage {
+		if publishing := f.publish(stdout, &p); publishing != nil {
+			code, err = exitFailed, errors.Join(err, publishing)
+		}
 	}
 	if err != nil {
 		return f.fail(code, err)

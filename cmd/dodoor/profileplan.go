@@ -38,8 +38,9 @@ type profileJob struct {
 	told     bool
 	own      conf.Shape // the figures so far; zero where there are none
 
-	runs []profile.Run
-	err  error // of the run that failed
+	runs   []profile.Run
+	others float64 // cores that others kept busy meanwhile
+	err    error   // of the run that failed
 }
 
 func (j *profileJob) String() string { return j.typ.Name + " " + j.mode.Name }

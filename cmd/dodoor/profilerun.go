@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 	"time"
 
@@ -26,7 +27,7 @@ func (p *profiling) measure(ctx context.Context) (int, error) {
 		p.log.Warn("executor did not close", "error", err)
 	}
 	if ctx.Err() != nil {
-		return exitFailed, fmt.Errorf("stopped by a signal after %d of %d runs: what was measured is kept", runs, p.n*len(p.jobs))
+		return exitFailed, fmt.Errorf("stopped by a signal after %d of %d runs", runs, p.n*len(p.jobs))
 	}
 	var failures []error
 	for i := range p.jobs {
@@ -69,6 +70,7 @@ func (p *profiling) runAll(ctx context.Context, executors map[string]workerd.Exe
 	defer bar.Finish()
 	for i := range p.jobs {
 		j := &p.jobs[i]
+		machine, used := startLoad(), time.Duration(0)
 		for k := range p.n {
 			bar.Show(i*p.n+k, time.Since(begin), func(float64) string { return j.String() })
 			run, err := p.runOnce(ctx, executors[j.executor], j, k)
@@ -76,6 +78,7 @@ func (p *profiling) runAll(ctx context.Context, executors map[string]workerd.Exe
 				return runs
 			}
 			runs++
+			used += run.CPU
 			if err != nil {
 				j.err = fmt.Errorf("%v, run %d of %d: %w", j, k+1, p.n, err)
 				break
@@ -84,14 +87,26 @@ func (p *profiling) runAll(ctx context.Context, executors map[string]workerd.Exe
 				j.runs = append(j.runs, run)
 			}
 		}
-		switch {
-		case j.err == nil && p.progress != nil:
-			p.log.Info("measured", "type", j.typ.Name, "mode", j.mode.Name, "figures", profile.StatisticsOf(j.runs))
-		case j.err != nil && !p.keepGoing:
+		if j.err != nil && !p.keepGoing {
 			return runs
+		}
+		if j.err == nil {
+			j.others = machine.others(used)
+			p.tell(j)
 		}
 	}
 	return runs
+}
+
+// tell says what came of a job, and whether it can be trusted.
+func (p *profiling) tell(j *profileJob) {
+	if p.progress != nil {
+		p.log.Info("measured", "type", j.typ.Name, "mode", j.mode.Name, "figures", profile.StatisticsOf(j.runs))
+	}
+	if cpus := runtime.NumCPU(); crowded(cpus, j.others, j.shape.Cores) {
+		p.log.Warn("others used the machine: figures are too long, and cores too few", "type", j.typ.Name, "mode", j.mode.Name,
+			"busy_cores_of_others", fmt.Sprintf("%.1f", j.others), "cores", cpus)
+	}
 }
 
 // runOnce runs a job for the k-th time, as a worker would.

@@ -22,7 +22,7 @@ type figures struct {
 	Cores      float64 `json:"cores"`
 	MemoryMB   int64   `json:"memory_mb"`
 	DurationMs int64   `json:"duration_ms"`
-	*spread
+	Spread     *spread `json:"spread,omitempty"`
 }
 
 type spread struct {
@@ -34,11 +34,13 @@ type spread struct {
 	Variation    float64 `json:"variation"`      // standard deviation over the mean
 	BusyCores    float64 `json:"busy_cores"`     // mean
 	PeakMemoryMB int64   `json:"peak_memory_mb"` // the most
+	OthersCores  float64 `json:"others_cores"`   // that others kept busy meanwhile
 }
 
-func spreadOf(s profile.Statistics) *spread {
+func spreadOf(j *profileJob) *spread {
+	s := profile.StatisticsOf(j.runs)
 	ms := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
-	return &spread{s.Runs, ms(s.Startup), ms(s.Mean), ms(s.P50), ms(s.P95), s.Variation, s.Cores, s.PeakMemory}
+	return &spread{s.Runs, ms(s.Startup), ms(s.Mean), ms(s.P50), ms(s.P95), s.Variation, s.Cores, s.PeakMemory, j.others}
 }
 
 // listFigures lists every mode on every class that it has figures for.
@@ -61,7 +63,7 @@ func (f *profileFlags) show(w io.Writer, all []figures) error {
 		e.SetIndent("", "  ")
 		return e.Encode(all)
 	}
-	measured := len(all) > 0 && all[0].spread != nil
+	measured := len(all) > 0 && all[0].Spread != nil
 	header := table.Row{"type", "mode", "class", "cores", "MiB", "duration ms"}
 	if measured {
 		header = append(header, "runs", "start-up ms", "P50 ms", "P95 ms", "CV %", "busy cores", "peak MiB")
@@ -77,7 +79,7 @@ func (f *profileFlags) show(w io.Writer, all []figures) error {
 	t.SetColumnConfigs(right)
 	for _, row := range all {
 		cells := table.Row{row.Type, row.Mode, row.Class, row.Cores, row.MemoryMB, row.DurationMs}
-		if s := row.spread; s != nil {
+		if s := row.Spread; s != nil {
 			cells = append(cells, s.Runs, fmt.Sprintf("%.0f", s.StartupMs), fmt.Sprintf("%.0f", s.P50Ms), fmt.Sprintf("%.0f", s.P95Ms),
 				fmt.Sprintf("%.1f", 100*s.Variation), fmt.Sprintf("%.2f", s.BusyCores), s.PeakMemoryMB)
 		}

@@ -46,7 +46,7 @@ func (f *profileFlags) publish(stdout io.Writer, p *profiling) error {
 	if len(jobs) == 0 {
 		return errors.New("nothing was measured, so nothing was written")
 	}
-	statistics := map[string]profile.Statistics{}
+	spreads, notes := map[string]*spread{}, map[string]string{}
 	var types []conf.TaskType
 	var lines []report.SpreadLine
 	for _, j := range jobs {
@@ -56,15 +56,14 @@ func (f *profileFlags) publish(stdout io.Writer, p *profiling) error {
 		t := &types[len(types)-1]
 		t.Modes = append(t.Modes, conf.Mode{Name: j.mode.Name, Argv: j.mode.Argv,
 			Profiles: []conf.Profile{{Class: p.class.Name, Shape: j.figures()}}})
-		statistics[j.String()] = profile.StatisticsOf(j.runs)
+		spreads[j.String()], notes[j.String()] = spreadOf(j), j.note()
 		line := report.SpreadLine{Type: j.typ.Name}
 		for _, r := range j.runs {
 			line.Seconds = append(line.Seconds, r.Total.Seconds())
 		}
 		lines = append(lines, line)
 	}
-	of := func(typ, mode string) profile.Statistics { return statistics[typ+" "+mode] }
-	text := profile.Text(types, p.head(), func(typ, mode, _ string) string { return of(typ, mode).String() })
+	text := profile.Text(types, p.head(), func(typ, mode, _ string) string { return notes[typ+" "+mode] })
 	if err := writeWhole(f.out, text); err != nil {
 		return err
 	}
@@ -75,7 +74,16 @@ func (f *profileFlags) publish(stdout io.Writer, p *profiling) error {
 	if err := writeWhole(pictureBeside(f.out), picture.Bytes()); err != nil {
 		return err
 	}
-	return f.show(stdout, listFigures(types, func(typ, mode string) *spread { return spreadOf(of(typ, mode)) }))
+	return f.show(stdout, listFigures(types, func(typ, mode string) *spread { return spreads[typ+" "+mode] }))
+}
+
+// note is the comment on a job's figures.
+func (j *profileJob) note() string {
+	note := profile.StatisticsOf(j.runs).String()
+	if crowded(runtime.NumCPU(), j.others, j.shape.Cores) {
+		note += fmt.Sprintf(" (DISTURBED: others kept %.1f cores busy)", j.others)
+	}
+	return note
 }
 
 // head says in the catalogue where its figures come from.

@@ -25,7 +25,9 @@ func TestReportOfARealRun(t *testing.T) {
 	}
 	for _, dir := range []string{out, filepath.Dir(runs[0])} {
 		stdout, stderr, code := reportOn(dir)
-		if code != exitDone || !strings.HasPrefix(stdout, "runs: 1, figures: 13, page: ") || stderr != "" {
+		// There are two figures more if a timer of this machine rang very late: then estimates were not exact.
+		said := strings.HasPrefix(stdout, "runs: 1, figures: 13, page: ") || strings.HasPrefix(stdout, "runs: 1, figures: 15, page: ")
+		if code != exitDone || !said || stderr != "" {
 			t.Errorf("exit code %d\n%s%s", code, stdout, stderr)
 		}
 		if _, err := os.Stat(filepath.Join(dir, "report.html")); err != nil {

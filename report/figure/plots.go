@@ -73,6 +73,9 @@ func (f *Figure) ranges(panels []Panel) (x, y span) {
 			}
 		}
 	}
+	if f.Kind == Scatter && y.min < 0 {
+		y.min *= 1.05
+	}
 	limits := span{max(0, y.min/crowded), max(0, y.max*crowded)}
 	for _, p := range panels {
 		for _, s := range p.Series {

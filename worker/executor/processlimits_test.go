@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -98,12 +100,29 @@ func TestManyTasks(t *testing.T) {
 			if left := taskGroups(t, p.owner+"/1-t"); len(left) > 0 {
 				t.Errorf("control groups: %v", left)
 			}
-			eventually(t, "all threads are back", func() bool {
-				now := homes(t)
-				return len(now) == 1 && len(home) == 1 && now[0] == home[0]
-			})
+			if now := homes(t); len(home) != 1 || !slices.Equal(now, home) {
+				t.Errorf("threads are in %q, and were in %q", now, home)
+			}
 		})
 	}
+}
+
+// While a task runs, it is alone in its control groups.
+func TestThreadsGoBack(t *testing.T) {
+	p := newProcess(t, cgroupRequired)
+	home := homes(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	file := filepath.Join(t.TempDir(), "pids")
+	ended := runs(t, func() worker.Result { return p.Run(ctx, p.task(1, 64, "pid="+file, "sleep=1h")) })
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/cgroup", noted(t, file, 1)[0]))
+	if err != nil || !strings.Contains(string(text), path.Join("/", p.groups.home, "2-t")+"\n") {
+		t.Errorf("the task is in\n%s, %v", text, err)
+	}
+	if now := homes(t); len(home) != 1 || !slices.Equal(now, home) {
+		t.Errorf("threads are in %q, and were in %q", now, home)
+	}
+	cancel()
+	ended()
 }
 
 func open(t *testing.T) int {

@@ -3,9 +3,14 @@ package executor
 import (
 	"context"
 	"fmt"
+	"os"
+	"os/exec"
 	"path/filepath"
+	"sync"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"dodoor/internal/cluster"
 	"dodoor/worker"
@@ -24,21 +29,30 @@ func TestNobodyEscapes(t *testing.T) {
 	}
 }
 
+// late is a context whose end is that of the time.
+type late struct{ context.Context }
+
+func (l late) Err() error {
+	if l.Context.Err() == nil {
+		return nil
+	}
+	return context.DeadlineExceeded
+}
+
 func escape(t *testing.T, p *Process, how, end string) {
 	file := filepath.Join(t.TempDir(), "pids")
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	if end == "timed-out" {
-		ctx, cancel = context.WithTimeout(ctx, 300*time.Millisecond)
-		defer cancel()
+		ctx = late{ctx}
 	}
 	last := map[string]string{"finished": "exit=0", "failed": "exit=1"}[end]
 	if last == "" {
 		last = "sleep=1h"
 	}
-	ended := runs(t, func() worker.Result { return p.Run(ctx, p.task(1, 64, "spawn="+how+":"+file, "sleep=50ms", last)) })
+	ended := runs(t, func() worker.Result { return p.Run(ctx, p.task(1, 64, "spawn="+how+":"+file, last)) })
 	pids := noted(t, file, 1)
-	if end == "cancelled" {
+	if last == "sleep=1h" {
 		if !alive(pids[0]) {
 			t.Error("the process has ended by itself")
 		}
@@ -80,7 +94,7 @@ func TestNeighboursKeepTheirDaemons(t *testing.T) {
 				mine, theirs := filepath.Join(files, "mine"), filepath.Join(files, "theirs")
 				neighbour := runs(t, func() worker.Result { return p.Run(ctx, p.task(1, 64, "spawn="+how+":"+theirs, "sleep=1h")) })
 				kept := noted(t, theirs, 1)[0]
-				r := p.Run(t.Context(), p.task(1, 64, "spawn="+how+":"+mine, "sleep=50ms"))
+				r := p.Run(t.Context(), p.task(1, 64, "spawn="+how+":"+mine))
 				finished(t, r)
 				if !alive(kept) {
 					t.Error("the neighbour's process was killed")
@@ -99,4 +113,66 @@ func TestNeighboursKeepTheirDaemons(t *testing.T) {
 			})
 		}
 	}
+}
+
+// An orphan in a task's group is the task's, whoever ends first.
+func TestOrphansCountForTheirOwnTask(t *testing.T) {
+	p := newProcess(t, cgroupOff)
+	file := filepath.Join(t.TempDir(), "pids")
+	ctx, cancel := context.WithCancel(t.Context())
+	neighbour := runs(t, func() worker.Result { return p.Run(ctx, p.task(1, 64, "child=spawn=busy:"+file, "sleep=1h")) })
+	orphan := noted(t, file, 1)[0]
+	eventually(t, "the orphan has ended", func() bool { return !alive(orphan) })
+	finished(t, p.Run(t.Context(), p.task(1, 64)))
+	cancel()
+	if r := neighbour(); r.CPU < 200*time.Millisecond {
+		t.Errorf("%+v", r)
+	}
+}
+
+// What others start here is not the executor's to kill, nor to wait for.
+func TestOthersChildrenAreLeftAlone(t *testing.T) {
+	p := newProcess(t, cgroupOff)
+	file := filepath.Join(t.TempDir(), "pids")
+	var others []*exec.Cmd
+	for _, steps := range [][]string{{"pid=" + file, "sleep=1h"}, {"pid=" + file, "exit=7"}} {
+		cmd := exec.Command(p.cfg.Allow[0], steps...)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		others = append(others, cmd)
+	}
+	noted(t, file, 2)
+	eventually(t, "the second one has ended", func() bool { return !alive(others[1].Process.Pid) })
+	finished(t, p.Run(t.Context(), p.task(1, 64)))
+	if !alive(others[0].Process.Pid) {
+		t.Error("the first one was killed")
+	}
+	others[0].Process.Kill()
+	others[0].Wait()
+	if err := others[1].Wait(); err == nil || err.Error() != "exit status 7" {
+		t.Errorf("the second one: %v", err)
+	}
+}
+
+// The process's first thread, whose control group is that of the process, is never taken, although there is
+// none that would be idle longer.
+func TestThreadsOfTheirOwn(t *testing.T) {
+	var inside, work sync.WaitGroup
+	all := make(chan struct{})
+	for range 100 {
+		inside.Add(1)
+		work.Add(1)
+		onThread(func() {
+			defer work.Done()
+			if unix.Gettid() == os.Getpid() {
+				t.Error("the first thread was taken")
+			}
+			inside.Done()
+			<-all // a thread each
+		})
+	}
+	inside.Wait()
+	close(all)
+	work.Wait()
 }

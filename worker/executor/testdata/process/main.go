@@ -103,12 +103,14 @@ func where() error {
 	return nil
 }
 
-// spawn starts a process that outlives this one. It notes its number in a file.
+// spawn starts a process that outlives this one, and waits until it has noted its number in a file.
 func spawn(how, file string) error {
 	p := again("pid="+file, "sleep=1h")
 	p.SysProcAttr = &syscall.SysProcAttr{}
 	switch how {
 	case "plain": // stays in the group
+	case "busy": // so does this one, which ends soon
+		p = again("burn=200ms", "pid="+file)
 	case "group": // has one of its own
 		p.SysProcAttr.Setpgid = true
 	case "session":
@@ -132,7 +134,15 @@ func spawn(how, file string) error {
 	default:
 		return fmt.Errorf("unknown way")
 	}
-	return p.Start()
+	if err := p.Start(); err != nil {
+		return err
+	}
+	for {
+		if text, err := os.ReadFile(file); err == nil && strings.Contains(string(text), fmt.Sprintln(p.Process.Pid)) {
+			return nil
+		}
+		time.Sleep(time.Millisecond)
+	}
 }
 
 // again is this program once more, with the output of this one.
