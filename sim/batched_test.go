@@ -15,7 +15,7 @@ import (
 // places every ball where the bare policy does whose view is brought up to date once per batch. How large the
 // gap is, and that it is the theory's, is tested with the bare policy (package baselines).
 func TestBatchedChoices(t *testing.T) {
-	const bins, balls = 50, 3000
+	const bins, balls = 50, 1000
 	for _, policy := range []string{"cached-pot", "oneplusbeta", "dodoor"} {
 		for _, batch := range []int{1, 50, 300} {
 			requests := units(balls, time.Microsecond, time.Second)

@@ -38,7 +38,7 @@ func written(t *testing.T, cfg sim.Config) string {
 // repeatable is a busy cluster in which chance decides a lot.
 func repeatable(t *testing.T, policy string, seed uint64) sim.Config {
 	u := setup{profile: "paper", sets: []string{"class.m510.count=4", "class.xl170.count=3", "class.c6525-25g.count=2", "class.c6620.count=2",
-		"scheduler.replicas=3"}, policy: policy, trace: "functionbench", qps: 12, n: 600, seed: seed}
+		"scheduler.replicas=3"}, policy: policy, trace: "functionbench", qps: 12, n: 300, seed: seed}
 	cfg := u.config(t)
 	cfg.Emulation.Sigma, cfg.Interference = 0.5, 0.3
 	return cfg

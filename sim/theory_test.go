@@ -77,7 +77,7 @@ func erlangC(c int, rho float64) float64 {
 func TestTheoryOfOneNode(t *testing.T) {
 	for _, c := range []int{1, 4, 16} {
 		for _, rho := range []float64{0.7, 0.9} {
-			n := 100_000
+			n := 60_000
 			if rho > 0.8 || c > 4 {
 				n = 1_500_000 // waits depend on each other for long, or few have any
 				if !*wholeTheory {
@@ -129,7 +129,7 @@ func TestTheoryOfManyNodes(t *testing.T) {
 		rho     float64
 		length  float64 // of the run, in mean durations
 		quick   bool
-	}{{"random", 1, 0.7, 150, true}, {"random", 1, 0.9, 2500, false}, {"pot", 2, 0.7, 60, true}, {"pot", 2, 0.9, 120, true}} {
+	}{{"random", 1, 0.7, 100, true}, {"random", 1, 0.9, 2500, false}, {"pot", 2, 0.7, 60, true}, {"pot", 2, 0.9, 80, true}} {
 		if !c.quick && !*wholeTheory {
 			continue
 		}

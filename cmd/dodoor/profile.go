@@ -40,7 +40,7 @@ func newProfileFlags(stderr io.Writer) *profileFlags {
 	o.Float64Var(&f.cores, "cores", 0, "`cores` that a run may use; 0: those of the class")
 	o.Int64Var(&f.memory, "memory", 0, "`MiB` of memory that a run may use; 0: those of the class")
 	o.DurationVar(&f.duration, "duration", 0, "`time` that executors sleep and stress-ng are to take; 0: the type's own estimate")
-	o.StringVar(&f.out, "out", "", "`file` to write; out/profile-CLASS.toml when empty. The spread of the runs goes into an SVG beside it")
+	o.StringVar(&f.out, "out", "", "`file` to write, which ends in .toml; out/profile-CLASS.toml when empty. The spread of the runs goes into an SVG beside it")
 	o.StringVar(&f.merge, "merge", "", "measure nothing: comma-separated `files` that were measured on several classes become one")
 	o.BoolVar(&f.keepGoing, "keep-going", false, "leave a type and mode out of which a run fails, and go on")
 	f.print = o.outputFlags()
@@ -87,8 +87,11 @@ func runProfile(args []string, stdout, stderr io.Writer) int {
 	return code
 }
 
-// prepareFile makes the directory of a file that will be written, before hours go into its content.
+// prepareFile makes the directory of a catalogue that will be written, before hours go into its content.
 func prepareFile(path string) error {
+	if filepath.Ext(path) != ".toml" {
+		return fmt.Errorf("-out %s: must end in .toml, as -types will want it", path)
+	}
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return fmt.Errorf("-out %s is a directory", path)
 	}

@@ -148,7 +148,10 @@ func TestProfileStopped(t *testing.T) {
 }
 
 func TestProfileRefuses(t *testing.T) {
-	dir := t.TempDir()
+	dir, folder := t.TempDir(), filepath.Join(t.TempDir(), "folder.toml")
+	if err := os.Mkdir(folder, 0o755); err != nil {
+		t.Fatal(err)
+	}
 	config := write(t, "c.toml", sleepers()+"[[task_type]]\nname = \"any\"\n[[task_type]]\nname = \"untold\"\nexecutor = \"stress-ng\"\nmode = [{ name = \"long\" }]\n")
 	one := write(t, "one.toml", "[[task_type]]\nname = \"t\"\nmode = [{ name = \"short\",\nprofile = [{ class = \"c\", cores = 1, duration = \"1ms\" }] }]\n")
 	for want, args := range map[string][]string{
@@ -167,7 +170,8 @@ func TestProfileRefuses(t *testing.T) {
 		"-duration is for executors sleep and stress-ng":  {"-class", "whole", "-duration", "1s"},
 		"no task type has a mode to measure":              {"-conf", "single", "-class", "laptop"},
 		"process.allow is empty":                          {"-conf", config, "-class", "fast", "-set", "worker.executor=process"},
-		"is a directory":                                  {"-conf", config, "-class", "fast", "-type", "linpack", "-out", dir},
+		"is a directory":                                  {"-conf", config, "-class", "fast", "-type", "linpack", "-out", folder},
+		"must end in .toml":                               {"-conf", config, "-class", "fast", "-type", "linpack", "-out", filepath.Join(dir, "x.svg")},
 		"choose another with -out":                        {"-conf", config, "-class", "fast", "-type", "linpack", "-out", "/dev/null/x.toml"},
 		"-class, -n: -merge measures nothing":             {"-merge", one, "-class", "fast", "-n", "3"},
 		"-merge needs -out":                               {"-merge", one},

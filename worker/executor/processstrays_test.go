@@ -74,13 +74,20 @@ func TestBriefDaemons(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	neighbour := runs(t, func() worker.Result { return p.Run(ctx, p.task(1, 64, "spawn=brief:"+file, "sleep=1h")) })
 	daemon := noted(t, file, 1)[0]
-	eventually(t, "the daemon has ended", func() bool { return !alive(daemon) })
+	eventually(t, "the daemon has ended", func() bool { return endedOrphan(daemon) })
 	finished(t, p.Run(t.Context(), p.task(1, 64)))
 	if left := descendants(); len(left) != 1 {
 		t.Errorf("%v: want the neighbour alone", left)
 	}
 	cancel()
 	neighbour()
+}
+
+// endedOrphan reports whether a process is for this one to wait for.
+func endedOrphan(pid int) bool {
+	fields, err := processStat(pid)
+	const parent = 1
+	return err == nil && !alive(pid) && number(fields[parent]) == int64(os.Getpid())
 }
 
 // The end of a task is not the end of what others have started.
@@ -122,7 +129,7 @@ func TestOrphansCountForTheirOwnTask(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	neighbour := runs(t, func() worker.Result { return p.Run(ctx, p.task(1, 64, "child=spawn=busy:"+file, "sleep=1h")) })
 	orphan := noted(t, file, 1)[0]
-	eventually(t, "the orphan has ended", func() bool { return !alive(orphan) })
+	eventually(t, "the orphan has ended", func() bool { return endedOrphan(orphan) })
 	finished(t, p.Run(t.Context(), p.task(1, 64)))
 	cancel()
 	if r := neighbour(); r.CPU < 200*time.Millisecond {
