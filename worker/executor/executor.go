@@ -1,6 +1,6 @@
 // Package executor runs tasks on a node: sleep passes the time, stress-ng makes real CPU and memory
-// pressure that matches the demand, docker runs a program in a container that is held to the demand. An
-// executor gets a worker.Start, blocks until the execution has ended, and says how. Its context ends it
+// pressure that matches the demand, docker runs a program in a container that is held to the demand,
+// process runs a program of this machine, held to the demand where control groups can be made. An executor gets a worker.Start, blocks until the execution has ended, and says how. Its context ends it
 // early: a deadline means that the task timed out, anything else that it was cancelled. It runs on Linux.
 package executor
 
