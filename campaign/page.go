@@ -11,6 +11,7 @@ type About struct {
 	Command string
 	Machine string
 	Took    time.Duration // 0: nobody measured it
+	Busy    time.Duration // of the processor
 	Plots   string        // where the pictures are, seen from the page
 }
 
@@ -38,7 +39,7 @@ warm-up, network delay 0.1 ms, 0.2 ms of a handler's time per message, exact est
 		"study of scale, are those of this run; all else is the same on every machine.")
 	fmt.Fprintf(b, "* Command: `%s`\n* Machine: %s\n", about.Command, about.Machine)
 	if about.Took > 0 {
-		fmt.Fprintf(b, "* Duration: %v for %d runs\n", about.Took.Round(time.Second), p.Runs())
+		fmt.Fprintf(b, "* Duration: %v for %d runs, with %v of processor time\n", about.Took.Round(time.Second), p.Runs(), about.Busy.Round(time.Second))
 	}
 	fmt.Fprintf(b, "* Seeds: 1 to %d\n* Azure trace: %s\n", p.Options.Seeds, p.azureTrace())
 	if p.Options.Quick {

@@ -116,7 +116,7 @@ func (r *reproduction) run(ctx context.Context) (int, error) {
 		}
 		return exitFailed, err
 	}
-	about := campaign.About{Command: r.command(), Machine: machine(), Took: r.now().Sub(begin), Plots: "plots"}
+	about := campaign.About{Command: r.command(), Machine: machine(), Took: r.now().Sub(begin), Busy: processorTime(), Plots: "plots"}
 	if err := r.write(plan, results, about, plots); err != nil {
 		return exitFailed, err
 	}
