@@ -129,6 +129,7 @@ func (s *Store) RegisterScheduler(ref cluster.SchedulerRef) (cluster.Snapshot, e
 		return cluster.Snapshot{}, cluster.Errorf(cluster.Stale, "scheduler %s: a newer process (incarnation %d) is registered", ref.Name, c.incarnation)
 	}
 	if ref.Incarnation != c.incarnation {
+		s.withdraw(ref.Name) // nobody unregistered the old process
 		c.incarnation, c.decisions = ref.Incarnation, 0
 	}
 	c.gone = 0
@@ -160,8 +161,13 @@ func (s *Store) UnregisterScheduler(name string, incarnation int64) {
 	}
 	c.replica = nil
 	s.changeRoster()
+	s.withdraw(name)
+}
+
+// withdraw takes what a scheduler has on its way out of the aggregates.
+func (s *Store) withdraw(scheduler string) {
 	for _, n := range s.byName {
-		if n.withdraw(name) {
+		if n.withdraw(scheduler) {
 			s.touch(n)
 		}
 	}

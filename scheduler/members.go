@@ -20,7 +20,7 @@ func (r *Replica) Attached(now time.Duration, index int, name string, a *cluster
 	if a.Incarnation != n.Incarnation {
 		next := n.Node
 		next.Incarnation, next.Draining = a.Incarnation, a.Report.Draining
-		r.restartNode(now, index, next)
+		r.replaceLost(now, []loss{r.restartNode(index, next)})
 		r.retryStranded(now)
 		return &r.ready
 	}
@@ -69,40 +69,56 @@ func (r *Replica) NodeDown(now time.Duration, index int, incarnation, attempted 
 	if n, ok := r.nodes.at(index, incarnation); ok {
 		n.suspect, n.givenUp = true, n.stream.number
 		r.refreshCandidates()
-		r.replaceAll(now, index, attempted, "worker "+n.Name+" cannot be reached")
+		r.replaceAll(now, r.heldBy(index), attempted, "worker "+n.Name+" cannot be reached")
 	}
 	return &r.ready
 }
 
+// loss is a worker process that is gone with all it held.
+type loss struct {
+	index  int
+	reason string
+}
+
+// replaceLost places again what lost workers held. All losses have to be known by then: a task must not go
+// to a worker that is gone as well, nor onto the new stream of one that restarted as a placement of the old
+// one. And one that goes to a restarted worker is no loss of its old process.
+func (r *Replica) replaceLost(now time.Duration, losses []loss) {
+	r.refreshCandidates()
+	held := make([][]*task, len(losses))
+	for i, l := range losses {
+		held[i] = r.heldBy(l.index)
+	}
+	for i, l := range losses {
+		r.replaceAll(now, held[i], allAttempted, l.reason)
+	}
+}
+
 // restartNode moves a name to a newer process: an empty worker with a new stream.
-func (r *Replica) restartNode(now time.Duration, index int, n cluster.Node) {
+func (r *Replica) restartNode(index int, n cluster.Node) loss {
 	name := n.Name
 	r.nodes.slots[index] = node{Node: n, present: true, listed: r.nodes.slots[index].listed}
 	home := r.view.nodes[index].Home
 	r.view.set(index, name, r.catalog.Class(n.Class), n.Capacity, n.Slots)
 	r.view.nodes[index].Home = home
-	r.refreshCandidates()
 	r.ready.Connect = append(r.ready.Connect, index)
-	r.replaceAll(now, index, allAttempted, "worker "+name+" restarted")
+	return loss{index, "worker " + name + " restarted"}
 }
 
 // removeNode forgets a worker that left the roster.
-func (r *Replica) removeNode(now time.Duration, index int) {
+func (r *Replica) removeNode(now time.Duration, index int) loss {
 	name := r.nodes.slots[index].Name
 	r.nodes.remove(now, index)
 	r.view.set(index, "", 0, cluster.Resources{}, 0)
-	r.refreshCandidates()
 	r.ready.Drop = append(r.ready.Drop, index)
-	r.replaceAll(now, index, allAttempted, "worker "+name+" left the cluster")
+	return loss{index, "worker " + name + " left the cluster"}
 }
 
 // allAttempted says that any placement may have reached the worker.
 const allAttempted = int64(1<<63 - 1)
 
-// replaceAll places what a lost worker process held on other nodes, in stream order. A task that must
-// not run twice, and may have started, ends as lost.
-func (r *Replica) replaceAll(now time.Duration, index int, attempted int64, reason string) {
-	var held []*task
+// heldBy returns the tasks that are on a node, as far as this replica knows, in stream order.
+func (r *Replica) heldBy(index int) (held []*task) {
 	for _, t := range r.tasks {
 		if t.node == index && (t.phase == cluster.Sent || t.phase == cluster.Accepted) {
 			held = append(held, t)
@@ -114,6 +130,12 @@ func (r *Replica) replaceAll(now time.Duration, index int, attempted int64, reas
 		}
 		return held[i].spec.ID < held[j].spec.ID
 	})
+	return held
+}
+
+// replaceAll places what a lost worker process held on other nodes. A task that must not run twice, and may
+// have started, ends as lost.
+func (r *Replica) replaceAll(now time.Duration, held []*task, attempted int64, reason string) {
 	for _, t := range held {
 		if t.spec.AtMostOnce && t.number <= attempted {
 			r.end(now, t, lost(reason+"; the task must not run twice"))

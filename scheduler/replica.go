@@ -198,7 +198,7 @@ func (r *Replica) Tick(now time.Duration) *Ready {
 		r.flush(now)
 	}
 	if r.grace > 0 && now >= r.grace {
-		r.removeUnlisted(now)
+		r.replaceLost(now, r.removeUnlisted(now))
 	}
 	if ticker, ok := r.policy.(Ticker); ok {
 		r.carryOut(now, ticker.Tick(now, r.view))

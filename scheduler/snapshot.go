@@ -115,6 +115,7 @@ func (r *Replica) applyRoster(now time.Duration, roster *cluster.Roster) {
 	for i := range r.nodes.slots {
 		r.nodes.slots[i].listed = false
 	}
+	var losses []loss
 	for _, n := range roster.Nodes {
 		index, known := r.nodes.byName[n.Name]
 		if !known {
@@ -123,37 +124,38 @@ func (r *Replica) applyRoster(now time.Duration, roster *cluster.Roster) {
 			r.ready.Connect = append(r.ready.Connect, index)
 		}
 		r.nodes.roster = append(r.nodes.roster, index)
-		if known {
-			r.updateNode(now, index, n)
+		if known && r.updateNode(index, n) {
+			losses = append(losses, r.restartNode(index, n))
 		}
 		r.nodes.slots[index].listed = true
 	}
 	r.nodes.version = roster.Version
 	r.assignHomes(roster)
-	r.refreshCandidates()
 	if now >= r.grace {
-		r.removeUnlisted(now)
+		losses = append(losses, r.removeUnlisted(now)...)
 	}
+	r.replaceLost(now, losses)
 }
 
 // removeUnlisted forgets the workers that the newest roster does not have.
-func (r *Replica) removeUnlisted(now time.Duration) {
+func (r *Replica) removeUnlisted(now time.Duration) []loss {
 	r.grace = 0
+	var losses []loss
 	for index := range r.nodes.slots {
 		if n := &r.nodes.slots[index]; n.present && !n.listed {
-			r.removeNode(now, index)
+			losses = append(losses, r.removeNode(now, index))
 		}
 	}
+	return losses
 }
 
-func (r *Replica) updateNode(now time.Duration, index int, n cluster.Node) {
+// updateNode takes what the roster says about a known worker, and reports whether it restarted.
+func (r *Replica) updateNode(index int, n cluster.Node) (restarted bool) {
 	have := &r.nodes.slots[index]
-	switch {
-	case n.Incarnation > have.Incarnation:
-		r.restartNode(now, index, n)
-	case n.Incarnation == have.Incarnation:
+	if n.Incarnation == have.Incarnation {
 		have.Draining = n.Draining
 	}
+	return n.Incarnation > have.Incarnation
 }
 
 // assignHomes notes which nodes the roster gives this replica for its home.
