@@ -74,7 +74,7 @@ func TestDemandCoversTheRuns(t *testing.T) {
 		d := Demand(runs, conf.Shape{Cores: math.Inf(1), MemoryMB: math.MaxInt64})
 		covers := func(cores float64, memory int64) (byCores, byMemory int) {
 			for i := range runs {
-				if runs[i].cores() <= cores+1e-6 {
+				if runs[i].cores() <= cores+1e-9/coreSteps { // what Demand takes for noise
 					byCores++
 				}
 				if float64(runs[i].PeakMemory)*memoryMargin+spareMemory <= float64(memory)+1e-6 {
