@@ -75,7 +75,7 @@ func (d *dataShell) carryOut(step datastore.Step) {
 // push sends a scheduler what it lacks now.
 func (d *dataShell) push(sched int32) {
 	p := &d.pushers[sched]
-	m := d.sim.take()
+	m := d.sim.take(push)
 	if !d.store.FillSnapshot(&m.snapshot, d.sim.schedulers[sched].ref.Name, p.incarnation) {
 		d.sim.release(m)
 		return
@@ -83,7 +83,7 @@ func (d *dataShell) push(sched int32) {
 	if d.drift != nil {
 		d.drift.distort(&m.snapshot)
 	}
-	m.method, m.sched, m.origin = push, sched, d.epoch
+	m.sched, m.origin = sched, d.epoch
 	p.busy = true
 	d.sim.send(m)
 }

@@ -57,7 +57,7 @@ func (g *generatorShell) next(i int32) {
 	if int(i) == len(g.tasks) {
 		return
 	}
-	m := g.sim.take()
+	m := g.sim.take(noRequest)
 	m.stage, m.task = due, i
 	g.sim.onHeap(max(0, g.sim.cfg.Workload.Due(int(i))-g.sim.now), m)
 }
@@ -94,8 +94,8 @@ func (g *generatorShell) dispatch(i, preferred int32) {
 			t.sched = sched
 			t.sends++
 			t.times++
-			m := g.sim.take()
-			m.method, m.sched, m.node, m.task, m.origin = submit, sched, -1, i, t.sends
+			m := g.sim.take(submit)
+			m.sched, m.node, m.task, m.origin = sched, -1, i, t.sends
 			g.sim.send(m)
 			return
 		}

@@ -55,6 +55,7 @@ const (
 	flush
 	report
 	methods
+	noRequest = methods // of executions, timers and tasks that are due
 )
 
 // message is a request on its way to its service and back, and everything else that happens at a moment:
@@ -97,13 +98,14 @@ type service struct {
 	head, tail *message // waiting for a handler
 }
 
-// take hands out an unused message.
-func (s *Simulation) take() *message {
-	m := s.free
+// take hands out an unused message of a method. Each method has its own, because what a message carries
+// keeps its memory: were they to change places, every report would end up with room for a snapshot.
+func (s *Simulation) take(of method) *message {
+	m := s.free[of]
 	if m == nil {
-		return &message{}
+		return &message{method: of}
 	}
-	s.free, m.next = m.next, nil
+	s.free[of], m.next = m.next, nil
 	return m
 }
 
@@ -111,8 +113,8 @@ func (s *Simulation) take() *message {
 func (s *Simulation) release(m *message) {
 	m.failed, m.unsent, m.code = false, false, 0
 	m.delta, m.do = nil, nil
-	m.next = s.free
-	s.free = m
+	m.next = s.free[m.method]
+	s.free[m.method] = m
 }
 
 // send starts a request on its way.

@@ -58,8 +58,8 @@ func TestPushesToAFormerProcess(t *testing.T) {
 		if !known(s, 0) {
 			t.Error("the new process has not registered")
 		}
-		m := s.take()
-		m.method, m.sched, m.origin, m.failed = push, 0, s.data.epoch, true
+		m := s.take(push)
+		m.sched, m.origin, m.failed = 0, s.data.epoch, true
 		m.snapshot = cluster.Snapshot{ReceiverIncarnation: 1}
 		s.data.pushAnswered(m)
 		if !known(s, 0) {
@@ -75,8 +75,8 @@ func TestPushesToAFormerProcess(t *testing.T) {
 func TestAGapIsFilled(t *testing.T) {
 	s := finished(t, "dodoor")
 	s.drain()
-	m := s.take()
-	m.method, m.sched, m.origin, m.code = push, 0, s.data.epoch, cluster.Gap
+	m := s.take(push)
+	m.sched, m.origin, m.code = 0, s.data.epoch, cluster.Gap
 	m.snapshot = cluster.Snapshot{ReceiverIncarnation: 1}
 	s.data.pushAnswered(m)
 	if next := s.next(); next == nil || next.method != push || next.snapshot.BaseVersion != 0 || next.snapshot.Roster == nil {

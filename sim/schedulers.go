@@ -97,8 +97,8 @@ func (d *schedulerShell) carryOut(ready *scheduler.Ready) {
 	}
 	for _, call := range ready.Cancel {
 		if p := &d.peers[call.Node]; p.node >= 0 {
-			m := d.sim.take()
-			m.method, m.sched, m.node, m.taskID = cancel, d.index, p.node, call.TaskID
+			m := d.sim.take(cancel)
+			m.sched, m.node, m.taskID = d.index, p.node, call.TaskID
 			d.sim.send(m)
 		}
 	}
@@ -143,8 +143,8 @@ func (d *schedulerShell) post(s *scheduler.Dispatch) {
 
 // outbound starts the stream's next message.
 func (d *schedulerShell) outbound(p *peer, index int, method method) *message {
-	m := d.sim.take()
-	m.method, m.sched, m.node, m.peer, m.origin = method, d.index, p.node, index, p.serial
+	m := d.sim.take(method)
+	m.sched, m.node, m.peer, m.origin = d.index, p.node, index, p.serial
 	m.enqueue.Scheduler = d.ref
 	p.busy = true
 	return m
@@ -239,8 +239,8 @@ func (d *schedulerShell) unreachable(p *peer, m *message) {
 
 // probe asks a worker for its state.
 func (d *schedulerShell) probe(call scheduler.ProbeCall) {
-	m := d.sim.take()
-	m.method, m.sched, m.origin = probe, d.index, d.epoch
+	m := d.sim.take(probe)
+	m.sched, m.origin = d.index, d.epoch
 	m.probe = scheduler.Probe{Task: call.Task, Node: call.Node}
 	m.node = d.peers[call.Node].node
 	if m.node < 0 {
@@ -266,8 +266,8 @@ func (d *schedulerShell) flush() {
 	}
 	d.flushing = true
 	count := min(len(d.deltas), d.sim.cfg.MaxBatch)
-	m := d.sim.take()
-	m.method, m.sched, m.origin = flush, d.index, d.epoch
+	m := d.sim.take(flush)
+	m.sched, m.origin = d.index, d.epoch
 	m.delta = scheduler.Merge(d.deltas[:count])
 	d.deltas = d.deltas[count:]
 	d.sim.send(m)

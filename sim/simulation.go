@@ -20,7 +20,7 @@ import (
 type Simulation struct {
 	kernel
 	cfg        Config
-	free       *message // unused
+	free       [methods + 1]*message // unused, by method
 	schedulers []schedulerShell
 	workers    []workerShell
 	data       dataShell
@@ -242,14 +242,14 @@ func (s *Simulation) step() bool {
 
 // later calls do in d from now.
 func (s *Simulation) later(d time.Duration, do func()) {
-	m := s.take()
+	m := s.take(noRequest)
 	m.stage, m.do = timed, do
 	s.onHeap(d, m)
 }
 
 // every calls do again and again while the run goes on.
 func (s *Simulation) every(d time.Duration, do func()) {
-	m := s.take()
+	m := s.take(noRequest)
 	m.stage = timed
 	m.do = func() {
 		do()

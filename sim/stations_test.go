@@ -23,18 +23,18 @@ var stations = []struct {
 	service func(s *Simulation) *service
 }{
 	{"scheduler", func(s *Simulation) *message {
-		m := s.take()
-		m.method, m.sched, m.origin, m.snapshot = push, 0, nobody, cluster.Snapshot{}
+		m := s.take(push)
+		m.sched, m.origin, m.snapshot = 0, nobody, cluster.Snapshot{}
 		return m
 	}, func(s *Simulation) *service { return &s.schedulers[0].service }},
 	{"data service", func(s *Simulation) *message {
-		m := s.take()
-		m.method, m.sched, m.origin, m.delta = flush, 0, nobody, &cluster.Delta{Scheduler: "scheduler-1", Incarnation: 1}
+		m := s.take(flush)
+		m.sched, m.origin, m.delta = 0, nobody, &cluster.Delta{Scheduler: "scheduler-1", Incarnation: 1}
 		return m
 	}, func(s *Simulation) *service { return &s.data.service }},
 	{"worker", func(s *Simulation) *message {
-		m := s.take()
-		m.method, m.sched, m.node, m.taskID = cancel, 0, 0, "nobody's"
+		m := s.take(cancel)
+		m.sched, m.node, m.taskID = 0, 0, "nobody's"
 		return m
 	}, func(s *Simulation) *service { return &s.workers[0].service }},
 }
@@ -139,14 +139,17 @@ func TestADyingServiceRefusesWhatItHad(t *testing.T) {
 // A message that is used again has nothing of its former life that could change its next one.
 func TestMessagesAreUsedAgainClean(t *testing.T) {
 	s := bench(t)
-	m := s.take()
+	m := s.take(report)
 	m.failed, m.code, m.delta, m.do = true, cluster.Stale, &cluster.Delta{}, func() {}
 	s.release(m)
-	other := s.take()
+	if s.take(push) == m {
+		t.Error("handed out for another method")
+	}
+	other := s.take(report)
 	if other != m || other.failed || other.code != 0 || other.delta != nil || other.do != nil || other.next != nil {
 		t.Errorf("%+v", other)
 	}
-	if s.take() == m {
+	if s.take(report) == m {
 		t.Error("handed out twice")
 	}
 }

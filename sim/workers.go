@@ -87,7 +87,7 @@ func (w *workerShell) kill(id string) {
 func (w *workerShell) run(start *worker.Start) {
 	w.check.started(start)
 	d := w.sim.slowed(w.sim.cfg.Emulation.Duration(start), w.index)
-	m := w.sim.take()
+	m := w.sim.take(noRequest)
 	if start.Timeout > 0 && d > start.Timeout {
 		d, m.failed = start.Timeout, true
 	}
@@ -116,13 +116,13 @@ func (w *workerShell) notify(sched int32) {
 	if n.busy {
 		return
 	}
-	m := w.sim.take()
+	m := w.sim.take(complete)
 	if !w.node.FillNotice(&m.notice, w.sim.now, w.sim.schedulers[sched].ref.Name, w.sim.cfg.MaxBatch) {
 		w.sim.release(m)
 		return
 	}
 	n.busy = true
-	m.method, m.sched, m.node, m.origin = complete, sched, w.index, w.epoch
+	m.sched, m.node, m.origin = sched, w.index, w.epoch
 	w.sim.send(m)
 }
 
@@ -165,8 +165,8 @@ func (w *workerShell) report() {
 
 func (w *workerShell) reportAs(heartbeat bool) {
 	w.reporting, w.reportDue = true, false
-	m := w.sim.take()
-	m.method, m.node, m.origin, m.idle = report, w.index, w.epoch, heartbeat
+	m := w.sim.take(report)
+	m.node, m.origin, m.idle = w.index, w.epoch, heartbeat
 	w.node.FillReport(w.sim.now, &m.report)
 	w.sim.send(m)
 }
@@ -189,7 +189,7 @@ func (w *workerShell) reportAnswered(m *message) {
 // rest plans the next heartbeat, for the case that nothing is to be reported until then.
 func (w *workerShell) rest() {
 	w.beat++
-	m := w.sim.take()
+	m := w.sim.take(noRequest)
 	m.stage, m.node, m.origin, m.peer = beats, w.index, w.epoch, w.beat
 	w.sim.after(w.sim.cfg.Heartbeat, beatLane, m)
 }
