@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime/debug"
 )
 
 const simulateExample = `dodoor simulate -n 100000 -qps 60
@@ -29,6 +30,7 @@ func runSimulate(args []string, stdout, stderr io.Writer) int {
 	if !print.quiet {
 		s.progress = os.Stderr
 	}
+	defer debug.SetGCPercent(debug.SetGCPercent(50)) // 100,000 workers would otherwise need twice their memory
 	code, err := s.run(ctx)
 	if s.summary != nil {
 		if err := s.print(stdout, print); err != nil {
