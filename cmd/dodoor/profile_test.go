@@ -138,7 +138,7 @@ func TestProfileStopped(t *testing.T) {
 	}}
 	var stdout bytes.Buffer
 	code := dispatch([]string{"profile", "-conf", config, "-class", "c", "-n", "2", "-warmup", "0", "-out", path}, &stdout, stderr)
-	if code != exitFailed || !strings.Contains(stderr.String(), "stopped by a signal after 2 of 4 runs") {
+	if code != exitFailed || !strings.Contains(stderr.String(), "stopped by a signal after 2 of at most 4 runs") {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}
 	list, err := conf.ReadTypes(path)

@@ -13,7 +13,6 @@ import (
 
 	"dodoor/conf"
 	"dodoor/internal/cluster"
-	"dodoor/profile"
 )
 
 // profiling is the runs of `dodoor profile`, and what came of them.
@@ -28,25 +27,6 @@ type profiling struct {
 	limit conf.Shape // of cores and memory, for every run that is measured
 	jobs  []profileJob
 }
-
-// profileJob is one mode of a type.
-type profileJob struct {
-	typ      *conf.TaskType
-	mode     *conf.Mode
-	executor string
-	shape    conf.Shape // what a run is confined to or, where its demand is what it is told to take, told
-	told     bool
-	own      conf.Shape // the figures so far; zero where there are none
-
-	runs   []profile.Run
-	others float64 // cores that others kept busy meanwhile
-	err    error   // of the run that failed
-}
-
-func (j *profileJob) String() string { return j.typ.Name + " " + j.mode.Name }
-
-// What an executor is told to take, it takes: its demand and duration are settings and no findings.
-func isTold(executor string) bool { return executor == "sleep" || executor == "stress-ng" }
 
 // plan lists the jobs in the order of the configuration.
 func (p *profiling) plan(f *profileFlags) error {

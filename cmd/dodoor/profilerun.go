@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"dodoor/conf"
 	"dodoor/generator/drive"
 	"dodoor/internal/cluster"
 	"dodoor/profile"
@@ -27,7 +28,7 @@ func (p *profiling) measure(ctx context.Context) (int, error) {
 		p.log.Warn("executor did not close", "error", err)
 	}
 	if ctx.Err() != nil {
-		return exitFailed, fmt.Errorf("stopped by a signal after %d of %d runs", runs, p.n*len(p.jobs))
+		return exitFailed, fmt.Errorf("stopped by a signal after %d of at most %d runs", runs, p.most())
 	}
 	var failures []error
 	for i := range p.jobs {
@@ -65,32 +66,27 @@ func (p *profiling) executors() (map[string]workerd.Executor, error) {
 
 // runAll returns how many runs there were.
 func (p *profiling) runAll(ctx context.Context, executors map[string]workerd.Executor) (runs int) {
-	begin := time.Now()
-	bar := drive.NewProgress(p.progress, p.n*len(p.jobs))
+	begin, done := time.Now(), 0
+	bar := drive.NewProgress(p.progress, p.most())
 	defer bar.Finish()
 	for i := range p.jobs {
 		j := &p.jobs[i]
-		machine, used := startLoad(), time.Duration(0)
-		for k := range p.n {
-			bar.Show(i*p.n+k, time.Since(begin), func(float64) string { return j.String() })
-			run, err := p.runOnce(ctx, executors[j.executor], j, k)
-			if ctx.Err() != nil {
-				return runs
+		machine, used, own := startLoad(), time.Duration(0), 0
+		j.err = j.run(p.n, p.warmup, func(limit conf.Shape) (profile.Run, error) {
+			bar.Show(done+own, time.Since(begin), func(float64) string { return j.String() })
+			own++
+			run, err := p.runOnce(ctx, executors[j.executor], j, limit, own)
+			if ctx.Err() == nil {
+				runs++
 			}
-			runs++
 			used += run.CPU
-			if err != nil {
-				j.err = fmt.Errorf("%v, run %d of %d: %w", j, k+1, p.n, err)
-				break
-			}
-			if k >= p.warmup {
-				j.runs = append(j.runs, run)
-			}
-		}
-		if j.err != nil && !p.keepGoing {
+			return run, err
+		})
+		done += p.mostOf(j)
+		switch {
+		case ctx.Err() != nil, j.err != nil && !p.keepGoing:
 			return runs
-		}
-		if j.err == nil {
+		case j.err == nil:
 			j.others = machine.others(used)
 			p.tell(j)
 		}
@@ -98,10 +94,25 @@ func (p *profiling) runAll(ctx context.Context, executors map[string]workerd.Exe
 	return runs
 }
 
+// most is how many runs there can be.
+func (p *profiling) most() (runs int) {
+	for i := range p.jobs {
+		runs += p.mostOf(&p.jobs[i])
+	}
+	return runs
+}
+
+func (p *profiling) mostOf(j *profileJob) int {
+	if j.told {
+		return p.n
+	}
+	return 2*p.n - p.warmup
+}
+
 // tell says what came of a job, and whether it can be trusted.
 func (p *profiling) tell(j *profileJob) {
 	if p.progress != nil {
-		p.log.Info("measured", "type", j.typ.Name, "mode", j.mode.Name, "figures", profile.StatisticsOf(j.runs))
+		p.log.Info("measured", "type", j.typ.Name, "mode", j.mode.Name, "figures", j.summary())
 	}
 	if cpus := runtime.NumCPU(); crowded(cpus, j.others, j.shape.Cores) {
 		p.log.Warn("others used the machine: figures are too long, and cores too few", "type", j.typ.Name, "mode", j.mode.Name,
@@ -110,14 +121,14 @@ func (p *profiling) tell(j *profileJob) {
 }
 
 // runOnce runs a job for the k-th time, as a worker would.
-func (p *profiling) runOnce(ctx context.Context, e workerd.Executor, j *profileJob, k int) (profile.Run, error) {
-	id := fmt.Sprintf("profile-%s-%s-%d", j.typ.Name, j.mode.Name, k+1)
+func (p *profiling) runOnce(ctx context.Context, e workerd.Executor, j *profileJob, limit conf.Shape, k int) (profile.Run, error) {
+	id := fmt.Sprintf("profile-%s-%s-%d", j.typ.Name, j.mode.Name, k)
 	s := worker.Start{
 		TaskID: id, Type: j.typ.Name, Mode: j.mode.Name, Executor: j.executor, Image: j.typ.Image,
 		Argv: append(j.typ.Argv[:len(j.typ.Argv):len(j.typ.Argv)], j.mode.Argv...), TimeScale: 1, Seed: cluster.HashID(id),
 		Shape: cluster.Shape{
-			Demand:   cluster.Resources{cluster.Cores: int64(millicoresOf(j.shape.Cores)), cluster.Memory: j.shape.MemoryMB},
-			Duration: time.Duration(j.shape.Duration).Milliseconds(),
+			Demand:   cluster.Resources{cluster.Cores: int64(millicoresOf(limit.Cores)), cluster.Memory: limit.MemoryMB},
+			Duration: time.Duration(limit.Duration).Milliseconds(),
 		},
 	}
 	begin := time.Now()
@@ -126,7 +137,7 @@ func (p *profiling) runOnce(ctx context.Context, e workerd.Executor, j *profileJ
 	switch {
 	case r.Outcome == cluster.Finished:
 		return run, nil
-	case r.OutOfMemory:
+	case r.OutOfMemory && limit.MemoryMB == j.shape.MemoryMB:
 		return run, fmt.Errorf("out of memory: %s (here: -memory)", r.Reason)
 	}
 	return run, fmt.Errorf("%v, exit code %d: %s", r.Outcome, r.ExitCode, r.Reason)

@@ -10,7 +10,6 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 
 	"dodoor/conf"
-	"dodoor/profile"
 )
 
 // figures are what schedulers read of a mode on a class and, where they have just been made, the runs
@@ -38,7 +37,7 @@ type spread struct {
 }
 
 func spreadOf(j *profileJob) *spread {
-	s := profile.StatisticsOf(j.runs)
+	s := j.statistics()
 	ms := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 	return &spread{s.Runs, ms(s.Startup), ms(s.Mean), ms(s.P50), ms(s.P95), s.Variation, s.Cores, s.PeakMemory, j.others}
 }

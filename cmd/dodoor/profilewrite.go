@@ -27,18 +27,6 @@ func (p *profiling) measured() []*profileJob {
 	return jobs
 }
 
-// figures is what schedulers are to know of a job. What nobody measures, disk and extras, stays as it was.
-func (j *profileJob) figures() conf.Shape {
-	s := j.shape
-	if j.told {
-		s.Duration = profile.Duration(j.runs)
-		return s
-	}
-	s = profile.Demand(j.runs, j.shape)
-	s.DiskMB, s.Extra = j.own.DiskMB, j.own.Extra
-	return s
-}
-
 // publish writes the catalogue and the picture of the spread, and shows the figures. Where nothing was
 // measured there is nothing to write.
 func (f *profileFlags) publish(stdout io.Writer, p *profiling) error {
@@ -77,15 +65,6 @@ func (f *profileFlags) publish(stdout io.Writer, p *profiling) error {
 	return f.show(stdout, listFigures(types, func(typ, mode string) *spread { return spreads[typ+" "+mode] }))
 }
 
-// note is the comment on a job's figures.
-func (j *profileJob) note() string {
-	note := profile.StatisticsOf(j.runs).String()
-	if crowded(runtime.NumCPU(), j.others, j.shape.Cores) {
-		note += fmt.Sprintf(" (DISTURBED: others kept %.1f cores busy)", j.others)
-	}
-	return note
-}
-
 // head says in the catalogue where its figures come from.
 func (p *profiling) head() []string {
 	host, err := os.Hostname()
@@ -96,6 +75,7 @@ func (p *profiling) head() []string {
 		fmt.Sprintf("Measured by dodoor %s profile on %s (%s), %s.", version, host, count(runtime.NumCPU(), "CPU", "CPUs"), time.Now().UTC().Format("2006-01-02 15:04 MST")),
 		fmt.Sprintf("Class %s: one run at a time, limited to cores = %v, memory_mb = %d; %s a mode, of which %d to warm up.",
 			p.class.Name, p.limit.Cores, p.limit.MemoryMB, count(p.n, "run", "runs"), p.warmup),
+		"What needs fewer cores has run again under what it needs: durations are of those runs.",
 	}
 }
 
