@@ -84,7 +84,7 @@ func (j *profileJob) statistics() profile.Statistics {
 func (j *profileJob) summary() string {
 	line := j.statistics().String()
 	if j.narrowed() {
-		line += fmt.Sprintf(" (under %v cores: mean %d ms)", j.shape.Cores, profile.StatisticsOf(j.free).Mean.Milliseconds())
+		line += fmt.Sprintf(" (with cores = %v: mean %d ms)", j.shape.Cores, profile.StatisticsOf(j.free).Mean.Milliseconds())
 	}
 	return line
 }

@@ -33,7 +33,7 @@ func TestDurationsAreThoseUnderTheDemand(t *testing.T) {
 		runs     int
 		says     string
 	}{
-		{"needs less", false, 1, 0.6, 1400 * time.Millisecond, 5 + 3, "mean 1400 ms, P50 1400, P95 1400, CV 0.0 %; start-up 0 ms, 0.60 cores, 50 MiB at most (under 1 cores: mean 1000 ms)"},
+		{"needs less", false, 1, 0.6, 1400 * time.Millisecond, 5 + 3, "mean 1400 ms, P50 1400, P95 1400, CV 0.0 %; start-up 0 ms, 0.60 cores, 50 MiB at most (with cores = 1: mean 1000 ms)"},
 		{"needs all", false, 0.1, 0.1, 6400 * time.Millisecond, 5, "mean 6400 ms"},
 		{"is told", true, 1, 1, 1000 * time.Millisecond, 5, "0.60 cores"},
 	} {
@@ -53,7 +53,7 @@ func TestDurationsAreThoseUnderTheDemand(t *testing.T) {
 			if want := map[bool]int64{true: 512, false: 50*6/5 + 8}[c.told]; f.MemoryMB != want {
 				t.Errorf("%d MiB, want %d", f.MemoryMB, want)
 			}
-			if line := j.summary(); !strings.Contains(line, c.says) || strings.Contains(line, "under 1") != (c.runs > 5) {
+			if line := j.summary(); !strings.Contains(line, c.says) || strings.Contains(line, "with cores") != (c.runs > 5) {
 				t.Errorf("says %q, want %q", line, c.says)
 			}
 		})
