@@ -46,7 +46,7 @@ func TestPaperMessageBudget(t *testing.T) {
 		conf string
 		want float64
 	}{{"paper", 1.175}, {"paper-as-run", 1.35}} {
-		s := local(t, "-conf", c.conf, "-trace", "functionbench", "-n", "800", "-warmup", "100", "-qps", "20", "-time-scale", "50")
+		s := local(t, "-conf", c.conf, "-trace", "functionbench", "-n", "800", "-warmup", "100", "-qps", "20", "-time-scale", "10")
 		if s.Completed != 800 || s.Tasks != 800 {
 			t.Errorf("%s: %d of %d completed", c.conf, s.Completed, s.Tasks)
 		}
