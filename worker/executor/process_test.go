@@ -127,7 +127,7 @@ func TestPrograms(t *testing.T) {
 		{"", "task type native names no program"},
 		{"/bin/sh -c true", `worker ` + t.Name() + ` may not run "/bin/sh": process.allow has only ` + strings.Join(p.cfg.Allow, ", ")},
 		{p.cfg.Allow[0] + "x", "may not run"},
-		{filepath.Dir(p.cfg.Allow[0]) + "/./process", "may not run"},
+		{filepath.Dir(p.cfg.Allow[0]) + "/./task", "may not run"},
 		{odd, "start the program: fork/exec " + odd + ": exec format error"},
 	} {
 		s := p.task(1, 64)

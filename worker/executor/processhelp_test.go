@@ -12,15 +12,15 @@ import (
 	"dodoor/worker"
 )
 
-// buildProgram returns testdata/process as an executable.
+// buildProgram returns testdata/task as an executable.
 var buildProgram = sync.OnceValues(func() ([]byte, error) {
 	dir, err := os.MkdirTemp("", "executor-test")
 	if err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	path := filepath.Join(dir, "process")
-	build := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", path, "testdata/process/main.go")
+	path := filepath.Join(dir, "task")
+	build := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", path, "./testdata/task")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	build.Stderr = os.Stderr
 	if err := build.Run(); err != nil {
@@ -33,7 +33,7 @@ var buildProgram = sync.OnceValues(func() ([]byte, error) {
 func install(t *testing.T) (path string) {
 	t.Helper()
 	binary, err := buildProgram()
-	path = filepath.Join(t.TempDir(), "process")
+	path = filepath.Join(t.TempDir(), "task")
 	if err == nil {
 		err = os.WriteFile(path, binary, 0o755)
 	}
@@ -43,7 +43,7 @@ func install(t *testing.T) (path string) {
 	return path
 }
 
-// newProcess returns an executor whose programs are those given, and testdata/process the first of them. In
+// newProcess returns an executor whose programs are those given, and testdata/task the first of them. In
 // the end nothing of its tasks may be left.
 func newProcess(t *testing.T, cgroup string, others ...string) *Process {
 	t.Helper()
@@ -92,7 +92,7 @@ func taskGroups(t *testing.T, owner string) (all []string) {
 	return (&cgroup{version: version, name: filepath.Join(cgroupHome, owner)}).folders()
 }
 
-// task is a task that runs steps of testdata/process.
+// task is a task that runs steps of testdata/task.
 func (p *Process) task(cores float64, memory int64, steps ...string) worker.Start {
 	s := start(cores, memory, 1000)
 	s.Type, s.Mode, s.Executor = "native", "any", "process"

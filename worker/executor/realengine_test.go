@@ -7,8 +7,6 @@ import (
 	"context"
 	"io"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"strconv"
 	"sync"
 	"testing"
@@ -64,19 +62,7 @@ var imagesBuilt bool
 
 // buildImages makes the images, once. No registry is asked.
 var buildImages = sync.OnceValue(func() error {
-	dir, err := os.MkdirTemp("", "executor-test")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
-	program := filepath.Join(dir, "task")
-	build := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", program, "testdata/task/main.go")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	build.Stderr = os.Stderr
-	if err := build.Run(); err != nil {
-		return err
-	}
-	binary, err := os.ReadFile(program)
+	binary, err := buildProgram()
 	if err != nil {
 		return err
 	}

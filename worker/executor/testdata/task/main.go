@@ -1,14 +1,11 @@
-// Command task is the only program of the container image that the tests run. Its arguments are steps,
-// which it takes one after the other: print=TEXT, lines=N, sleep=DURATION, burn=CPU-TIME, grow=MIB,
-// fork=N, child=STEP, write=PATH, fill=PATH, dial=ADDRESS, ignore (signals), whoami, exit=N.
+// Command task is the only program that the tests of executors run, in containers and outside. Its
+// arguments are steps, which it takes one after the other.
 package main
 
 import (
 	"fmt"
-	"net"
+	"io"
 	"os"
-	"os/exec"
-	"os/signal"
 	"strconv"
 	"strings"
 	"syscall"
@@ -27,21 +24,29 @@ func main() {
 	}
 }
 
+// take takes one step: print=TEXT, error=TEXT, lines=N, stdin, sleep=DURATION, burn=CPU-TIME, grow=MIB,
+// child=STEP, exit=N, or one of those that other files add.
 func take(name, value string) error {
 	switch name {
 	case "print":
 		fmt.Println(value)
+	case "error":
+		fmt.Fprintln(os.Stderr, value)
 	case "lines":
 		for i := range number(value) {
 			fmt.Println("line", i)
 		}
+	case "stdin":
+		text, err := io.ReadAll(os.Stdin)
+		fmt.Printf("read %d bytes\n", len(text))
+		return err
 	case "sleep":
 		time.Sleep(duration(value))
 	case "burn":
 		begin := time.Now()
 		for target := duration(value); used() < target; {
 		}
-		fmt.Println("burned", value, "in", time.Since(begin))
+		fmt.Println(time.Since(begin))
 	case "grow":
 		for range number(value) {
 			chunk := make([]byte, 1<<20)
@@ -50,30 +55,14 @@ func take(name, value string) error {
 			}
 			held = append(held, chunk)
 		}
-	case "fork":
-		for range number(value) {
-			if err := exec.Command("/task", "sleep=1h").Start(); err != nil {
-				return err
-			}
-		}
 	case "child":
-		return exec.Command("/task", value).Run()
-	case "ignore":
-		signal.Ignore(syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
-	case "fill":
-		return os.WriteFile(value, make([]byte, 32<<20), 0o600)
-	case "write":
-		return os.WriteFile(value, []byte("x"), 0o600)
-	case "dial":
-		_, err := net.DialTimeout("tcp", value, time.Second)
-		return err
-	case "whoami":
-		status, err := os.ReadFile("/proc/self/status")
-		fmt.Printf("uid=%d gid=%d\n%s", os.Getuid(), os.Getgid(), status)
-		return err
+		return again(value).Run()
 	case "exit":
 		os.Exit(number(value))
 	default:
+		if do := more[name]; do != nil {
+			return do(value)
+		}
 		return fmt.Errorf("unknown step")
 	}
 	return nil
