@@ -25,28 +25,18 @@ func findAccount(root string, pid int, id string) (account, error) {
 	if err != nil {
 		return account{}, err
 	}
-	groups := filepath.Join(root, "sys/fs/cgroup")
-	var unified, v1 account
-	for line := range strings.Lines(string(text)) { // number:controllers:path
-		_, rest, _ := strings.Cut(strings.TrimSpace(line), ":")
-		controllers, path, _ := strings.Cut(rest, ":")
-		if id == "" || !strings.Contains(path, id) {
-			continue
-		}
-		if controllers == "" {
-			unified = account{cpu: filepath.Join(groups, path, "cpu.stat"), peak: filepath.Join(groups, path, "memory.peak")}
-		}
-		for controller := range strings.SplitSeq(controllers, ",") {
-			switch controller {
-			case "cpuacct":
-				v1.cpu = filepath.Join(groups, controller, path, "cpuacct.usage")
-			case "memory":
-				v1.peak = filepath.Join(groups, controller, path, "memory.max_usage_in_bytes")
-			}
-		}
+	group := func(controller string) (folder string, found bool) {
+		name, found := groupOf(string(text), controller)
+		return filepath.Join(root, "sys/fs/cgroup", controller, name), found && id != "" && strings.Contains(name, id)
 	}
-	for _, a := range []account{v1, unified} {
-		if a.readable() {
+	for _, k := range []struct{ cpuIn, cpu, memoryIn, peak string }{
+		{"cpuacct", "cpuacct.usage", "memory", "memory.max_usage_in_bytes"},
+		{"", "cpu.stat", "", "memory.peak"}, // version 2
+	} {
+		cpu, counts := group(k.cpuIn)
+		memory, countsToo := group(k.memoryIn)
+		a := account{filepath.Join(cpu, k.cpu), filepath.Join(memory, k.peak)}
+		if counts && countsToo && a.readable() {
 			return a, nil
 		}
 	}

@@ -1,12 +1,8 @@
 package executor
 
 import (
-	"bytes"
-	"fmt"
 	"os"
 	"os/exec"
-	"slices"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -96,37 +92,4 @@ func (r *roster) belongs(p kin, g *group) bool {
 		}
 	}
 	return false
-}
-
-// kin is what a process says of where it belongs.
-type kin struct {
-	group, session int
-	ended          bool // and not waited for
-}
-
-func kinOf(pid int) (kin, error) {
-	fields, err := processStat(pid)
-	if err != nil {
-		return kin{}, err
-	}
-	const state, group, session = 0, 2, 3
-	if len(fields) <= session {
-		return kin{}, fmt.Errorf("/proc/%d/stat: %d fields", pid, len(fields))
-	}
-	return kin{int(number(fields[group])), int(number(fields[session])), bytes.ContainsAny(fields[state], "ZX")}, nil
-}
-
-// marked reports whether a process was started with a variable in its environment.
-func marked(pid int, variable string) bool {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
-	return err == nil && variable != "" && slices.Contains(strings.Split(string(text), "\x00"), variable)
-}
-
-// processStat returns what the kernel says about a process, from its state on.
-func processStat(pid int) ([][]byte, error) {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return nil, err
-	}
-	return bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:]), nil // its name, in parentheses, may hold anything
 }

@@ -1,12 +1,9 @@
 package executor
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
 	"fmt"
-	"os"
-	"strconv"
 	"strings"
 
 	"github.com/containerd/errdefs"
@@ -98,48 +95,4 @@ func (d *Docker) release(name string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	delete(d.names, name)
-}
-
-// processIdentity names a process like no other before or after it: process numbers are used again, but not
-// at one time since one boot.
-func processIdentity(pid int) (string, error) {
-	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
-	if err != nil {
-		return "", fmt.Errorf("the machine's boot: %w", err)
-	}
-	started, err := processStart(pid)
-	if err != nil {
-		return "", fmt.Errorf("the start of process %d: %w", pid, err)
-	}
-	return fmt.Sprintf("%s/%d/%d", bytes.TrimSpace(boot), pid, started), nil
-}
-
-// processLives reports whether a process of this machine still runs.
-func processLives(identity string) bool {
-	fields := strings.Split(identity, "/")
-	if len(fields) != 3 {
-		return false
-	}
-	pid, err := strconv.Atoi(fields[1])
-	if err != nil {
-		return false
-	}
-	now, err := processIdentity(pid)
-	return err == nil && now == identity
-}
-
-// processStart returns when a process started, in clock ticks since boot. It fails for one that is gone,
-// waited for or not.
-func processStart(pid int) (ticks int64, err error) {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return 0, err
-	}
-	// The name, in parentheses, may hold anything. Behind it are the state and 18 numbers more.
-	fields := bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:])
-	const state, started = 0, 19
-	if len(fields) <= started || bytes.ContainsAny(fields[state], "ZX") {
-		return 0, fmt.Errorf("it has ended")
-	}
-	return number(fields[started]), nil
 }
