@@ -68,14 +68,14 @@ func (d *Docker) Check() error {
 		return fmt.Errorf("executor docker: %w", err)
 	}
 	d.swept = removed
-	return d.checkImages()
+	return d.checkImages(lookLimit)
 }
 
 // checkImages fails when an image is absent. A worker that took tasks and gave each of them back would
 // look idle to schedulers, and get them all.
-func (d *Docker) checkImages() error {
+func (d *Docker) checkImages(limit time.Duration) error {
 	for _, name := range d.cfg.Images {
-		err := d.request(lookLimit, func(ctx context.Context) error { return d.engine.image(ctx, name) })
+		err := d.request(limit, func(ctx context.Context) error { return d.engine.image(ctx, name) })
 		switch {
 		case errdefs.IsNotFound(err):
 			return fmt.Errorf("executor docker: image %s is not on the engine: build or load it, nothing is pulled", name)
@@ -89,13 +89,13 @@ func (d *Docker) checkImages() error {
 // Swept returns how many containers Check removed.
 func (d *Docker) Swept() int { return d.swept }
 
-// Ready asks whether the engine answers, and says why not.
+// Ready asks whether the engine answers and still has the images, and says why not.
 func (d *Docker) Ready() error {
 	if err := d.request(readyLimit, d.engine.ping); err != nil {
 		return fmt.Errorf("executor docker: %w", err)
 	}
 	d.tidy()
-	return nil
+	return d.checkImages(readyLimit)
 }
 
 // Close tries again to remove what could not be removed, and hangs up. Nothing may run any more.

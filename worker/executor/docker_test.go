@@ -269,19 +269,22 @@ func TestBadEngineAddress(t *testing.T) {
 	}
 }
 
-// A worker that gave every task back would look idle and get them all.
-func TestAbsentImagesAreFoundAtTheStart(t *testing.T) {
+// A worker that gave every task back would look idle and get them all: neither does one start without an
+// image, nor is it ready when one is gone.
+func TestAbsentImagesAreFound(t *testing.T) {
 	f := newFake(0, 0, "")
 	d := f.executor()
 	d.cfg.Images = []string{"there:1", "absent:1"}
 	looks := 0
 	f.before["image"] = func(context.Context) error {
-		if looks++; looks == 2 {
+		if looks++; looks%2 == 0 {
 			return fmt.Errorf("no such image: %w", errdefs.ErrNotFound)
 		}
 		return nil
 	}
-	if err := d.Check(); err == nil || !strings.Contains(err.Error(), "image absent:1 is not on the engine") {
-		t.Errorf("got %v", err)
+	for what, look := range map[string]func() error{"start": d.Check, "ready": d.Ready} {
+		if err := look(); err == nil || !strings.Contains(err.Error(), "image absent:1 is not on the engine") {
+			t.Errorf("%s: got %v", what, err)
+		}
 	}
 }

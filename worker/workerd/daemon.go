@@ -56,6 +56,9 @@ type Daemon struct {
 	kill      map[string]context.CancelFunc // executions by task id
 	notifiers map[string]*notifier          // by scheduler
 	leaving   bool                          // refuses tasks for good: Drain cannot take it back
+	drained   bool                          // refuses them until an operator takes it back
+	away      bool                          // refuses them until its executors are back
+	asking    bool                          // somebody waits for that
 
 	idle chan struct{} // closed when the worker is leaving and nothing runs
 }
@@ -115,16 +118,6 @@ func (d *Daemon) Addr() string { return d.server.Addr() }
 // Ready reports whether the worker takes tasks and can run them: it is registered, not draining, and its
 // executors have what they need.
 func (d *Daemon) Ready() error { return errors.Join(d.takes(), d.executorsReady()) }
-
-func (d *Daemon) takes() error {
-	if !d.data.registered.Load() {
-		return fmt.Errorf("worker %s: not registered with the data service at %s yet", d.self.Name, d.cfg.DataService)
-	}
-	if d.stats().Draining {
-		return fmt.Errorf("worker %s: draining", d.self.Name)
-	}
-	return nil
-}
 
 // Run serves until ctx ends, then drains: waiting tasks are given back to their schedulers, running ones
 // get DrainTimeout. It returns the first error that made serving impossible; then they get no time.

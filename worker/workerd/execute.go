@@ -20,6 +20,7 @@ func (d *Daemon) execute(s worker.Start) {
 	d.work.Go(func() {
 		defer kill()
 		result := d.run(ctx, s)
+		d.heed(&result)
 		d.mu.Lock()
 		defer d.mu.Unlock()
 		delete(d.kill, s.TaskID)

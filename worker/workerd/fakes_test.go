@@ -82,6 +82,11 @@ func (f *fakeData) reported() []cluster.Report {
 	return append([]cluster.Report(nil), f.reports...)
 }
 
+func (f *fakeData) last() cluster.Report {
+	all := f.reported()
+	return all[len(all)-1]
+}
+
 func (f *fakeData) registered() (node *cluster.Node, times int) {
 	synctest.Wait()
 	f.mu.Lock()

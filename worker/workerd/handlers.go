@@ -47,7 +47,8 @@ func (d *Daemon) Drain(_ context.Context, draining bool) error {
 	if d.leaving && !draining {
 		return cluster.Errorf(cluster.Draining, "worker %s is shutting down", d.self.Name)
 	}
-	d.carryOut(d.node.Drain(draining))
+	d.drained = draining
+	d.carryOut(d.node.Drain(d.closed()))
 	d.log.Info("drain", "on", draining)
 	return nil
 }
