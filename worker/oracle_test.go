@@ -46,11 +46,15 @@ type waitingEnd struct {
 	number int64
 }
 
-// holder returns the execution that the node holds under an id.
+// holder returns the execution that the node holds under an id: the newest, while it is active or somebody
+// waits for its end. One that was given up does not come back when a later one is over.
 func (o *oracle) holder(id string) *exec {
 	for _, x := range slices.Backward(o.execs) {
-		if x.id == id && (x.outcome == cluster.NoOutcome || o.awaited(x)) {
-			return x
+		if x.id == id {
+			if x.outcome == cluster.NoOutcome || o.awaited(x) {
+				return x
+			}
+			return nil
 		}
 	}
 	return nil

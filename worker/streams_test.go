@@ -191,6 +191,30 @@ func TestSameSchedulerPlacesAgain(t *testing.T) {
 	idle(t, n)
 }
 
+// A task was given up, placed again by another scheduler, and ended. Whoever had it given up and repeats its
+// message is told that nobody holds it, and that it was lost: either way it places the task elsewhere.
+func TestAGivenUpTaskIsNotHeldAgain(t *testing.T) {
+	n := newNode(t)
+	first, second := attach(t, n, "s1", 1), attach(t, n, "s2", 1)
+	m := first.message(n, first.place("a", shape(1, 1, 1)))
+	n.Enqueue(0, m)
+	n.Abandon(0, "restart")
+	n.Drain(false)
+	second.enqueue(t, n, 0, "a", shape(1, 1, 1))
+	reply, _, _ := n.Enqueue(0, m)
+	expect(t, "while it runs for the other", codes(reply), " 1=not held")
+	finished(n, 0, "a")
+	done := notice(t, n, "s2")
+	expect(t, "the other's end", done.Message.Completions[0].Outcome, cluster.Finished)
+	n.Acknowledged(&done)
+	reply, _, _ = n.Enqueue(0, m)
+	expect(t, "after that", codes(reply), " 1=not held")
+	lost := notice(t, n, "s1")
+	expect(t, "its own end", []any{len(lost.Message.Completions), lost.Message.Completions[0].Outcome}, []any{1, cluster.Lost})
+	n.Acknowledged(&lost)
+	idle(t, n)
+}
+
 func TestSameIDAnotherTask(t *testing.T) {
 	n := newNode(t)
 	s := attach(t, n, "s", 1)
