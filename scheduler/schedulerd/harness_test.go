@@ -259,6 +259,16 @@ func collect(t testing.TB, s rpc.Scheduler, n int) []cluster.TaskRecord {
 	return all
 }
 
+// candidates is how many nodes the scheduler places on.
+func candidates(t testing.TB, d *Daemon) int {
+	t.Helper()
+	counts, err := d.Counters(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return int(counts["candidates"])
+}
+
 // untilReady waits until the scheduler knows n candidates.
 func untilReady(t testing.TB, d *Daemon, n int) {
 	t.Helper()
@@ -266,14 +276,14 @@ func untilReady(t testing.TB, d *Daemon, n int) {
 	ticker := time.NewTicker(time.Millisecond)
 	defer ticker.Stop()
 	for {
-		counts, _ := d.Counters(t.Context())
-		if counts["candidates"] == int64(n) {
+		have := candidates(t, d)
+		if have == n {
 			return
 		}
 		select {
 		case <-ticker.C:
 		case <-deadline:
-			t.Fatalf("scheduler has %d candidates, want %d", counts["candidates"], n)
+			t.Fatalf("scheduler has %d candidates, want %d", have, n)
 		}
 	}
 }
