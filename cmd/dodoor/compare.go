@@ -23,7 +23,7 @@ func runCompare(args []string, stdout, stderr io.Writer) int {
 	o.sets = append(o.sets, "rpc.coalesce=false") // one task per message, so that messages count; -set rpc.coalesce=true undoes it
 	o.traceFlags()
 	policies := o.String("policies", "dodoor", "comma-separated `names`; with -on sim also oracle, which knows everything")
-	rates := o.String("qps", "60", "comma-separated mean `arrivals` per second, in trace time")
+	rates := o.String("qps", "", "comma-separated mean `arrivals` per second, in trace time; those of the configuration (generator.qps) when empty")
 	seeds := o.Int("seeds", 3, "runs per policy and rate, each with its own seed")
 	first := o.Uint64("seed", 1, "the first seed")
 	baseline := o.String("baseline", "", "policy to compare with; the first one when empty")

@@ -40,10 +40,13 @@ type cell struct {
 
 const maxSeeds = 1000
 
-// list makes the cells: all policies side by side for every seed and rate.
+// list makes the cells: all policies side by side for every seed and rate. No rates are the configuration's.
 func (p *plan) list(c *conf.Config, policies, rates string, seeds int, first uint64) error {
 	if seeds < 1 || seeds > maxSeeds {
 		return fmt.Errorf("-seeds is %d: must be between 1 and %d", seeds, maxSeeds)
+	}
+	if rates == "" {
+		rates = strconv.FormatFloat(c.Generator.QPS, 'g', -1, 64)
 	}
 	for seed := first; seed < first+uint64(seeds); seed++ {
 		for word := range strings.SplitSeq(rates, ",") {

@@ -165,3 +165,14 @@ func TestStoppedSimulation(t *testing.T) {
 		t.Errorf("the summary says %+v", s.summary)
 	}
 }
+
+// Without -qps, a comparison takes the rate of the configuration, which knows its cluster.
+func TestCompareAtTheRateOfTheConfiguration(t *testing.T) {
+	out := t.TempDir()
+	if _, stderr, code := dodoor("compare", "-on", "sim", "-conf", "paper", "-trace", "functionbench", "-policies", "random", "-n", "50", "-warmup", "0", "-seeds", "1", "-quiet", "-out", out); code != exitDone {
+		t.Fatalf("exit code %d: %s", code, stderr)
+	}
+	if _, err := os.Stat(filepath.Join(out, "random-qps5-seed1", "run.json")); err != nil {
+		t.Error(err)
+	}
+}
