@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"dodoor/internal/cluster"
+	"dodoor/internal/needs"
 )
 
 func TestEveryProfileLoads(t *testing.T) {
@@ -130,13 +131,11 @@ func TestFunctionBenchMatchesThePaper(t *testing.T) {
 	}
 }
 
-const sharedData = "../../shared/data/"
-
 func readShared(t *testing.T, name string) []byte {
 	t.Helper()
-	data, err := os.ReadFile(sharedData + name)
+	data, err := os.ReadFile(needs.Reference(t, name))
 	if err != nil {
-		t.Skipf("the published %s is not here: %v", name, err)
+		t.Fatal(err)
 	}
 	return data
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"dodoor/internal/cluster"
+	"dodoor/internal/needs"
 )
 
 const oneRow = "0,2.0,4893,9046,265027,50,simulated,medium\n"
@@ -218,9 +219,9 @@ func TestReferenceTraces(t *testing.T) {
 // beside it.
 func referenceTrace(t *testing.T, file string) []Request {
 	t.Helper()
-	f, err := os.Open("../../shared/data/" + file)
+	f, err := os.Open(needs.Reference(t, file))
 	if err != nil {
-		t.Skipf("no reference trace here: %v", err)
+		t.Fatal(err)
 	}
 	defer f.Close()
 	q, err := ReadTrace(f, cluster.Standard(), 0)

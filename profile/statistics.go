@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 	"time"
+
+	"dodoor/report"
 )
 
 // Statistics describe the runs of one mode.
@@ -54,9 +56,6 @@ func (s Statistics) String() string {
 		runs, ms(s.Mean), ms(s.P50), ms(s.P95), 100*s.Variation, ms(s.Startup), s.Cores, s.PeakMemory)
 }
 
-// percentile is the nearest rank: the smallest of the values that at least so many per cent of them do
-// not exceed.
 func percentile[T cmp.Ordered](values []T, percent int) T {
-	sorted := slices.Sorted(slices.Values(values))
-	return sorted[(len(sorted)*percent+99)/100-1]
+	return report.NearestRank(slices.Sorted(slices.Values(values)), 10*percent)
 }

@@ -2,6 +2,7 @@ package report
 
 import (
 	"context"
+	"errors"
 	"net/url"
 	"os"
 	"os/exec"
@@ -15,6 +16,8 @@ import (
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
+
+	"dodoor/internal/needs"
 )
 
 // requireChromium returns the browser's path.
@@ -25,10 +28,7 @@ func requireChromium(t *testing.T) string {
 			return path
 		}
 	}
-	if os.Getenv("CI") == "true" {
-		t.Fatal("chromium is not installed, and CI needs it: apt-get install chromium")
-	}
-	t.Skip("chromium is not installed: apt-get install chromium")
+	needs.Real(t, errors.New("chromium is not installed: apt-get install chromium"))
 	return ""
 }
 

@@ -48,7 +48,7 @@ func quantilesOf(sorted []float64) Quantiles {
 	q := make(Quantiles, quantileSteps+1)
 	q[0] = sorted[0]
 	for i := 1; i <= quantileSteps; i++ {
-		q[i] = nearestRank(sorted, i)
+		q[i] = NearestRank(sorted, i)
 	}
 	return q
 }

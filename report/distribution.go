@@ -25,16 +25,17 @@ func distributionOf(values []float64) Distribution {
 	}
 	return Distribution{
 		Mean: sum / float64(len(values)),
-		P50:  nearestRank(values, 500),
-		P95:  nearestRank(values, 950),
-		P99:  nearestRank(values, 990),
-		P999: nearestRank(values, 999),
+		P50:  NearestRank(values, 500),
+		P95:  NearestRank(values, 950),
+		P99:  NearestRank(values, 990),
+		P999: NearestRank(values, 999),
 		Max:  values[len(values)-1],
 	}
 }
 
-// nearestRank takes the quantile in thousandths: 0.95 has no exact float, and ceil would show it.
-func nearestRank(sorted []float64, perMille int) float64 {
+// NearestRank returns the smallest of the sorted values that at least so many thousandths of them do not exceed.
+// Thousandths, because 0.95 has no exact float, and ceil would show it.
+func NearestRank[T any](sorted []T, perMille int) T {
 	rank := (len(sorted)*perMille + 999) / 1000
 	return sorted[rank-1]
 }

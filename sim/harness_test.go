@@ -12,6 +12,7 @@ import (
 	"dodoor/datastore"
 	"dodoor/generator"
 	"dodoor/internal/cluster"
+	"dodoor/internal/needs"
 	"dodoor/scheduler"
 	"dodoor/sim"
 	"dodoor/worker"
@@ -22,7 +23,7 @@ type setup struct {
 	profile string
 	sets    []string
 	policy  string
-	trace   string // functionbench, azure, or a file of ../../shared/data
+	trace   string // functionbench, azure, or a file of the published data
 	qps     float64
 	n       int
 	seed    uint64
@@ -90,9 +91,9 @@ func (u setup) workload(t testing.TB, c *conf.Config) *generator.Workload {
 // readTrace reads a trace of the reference data, which may be absent.
 func readTrace(t testing.TB, name string, n int) ([]generator.Request, error) {
 	t.Helper()
-	file, err := os.Open("../../shared/data/" + name)
+	file, err := os.Open(needs.Reference(t, name))
 	if err != nil {
-		t.Skipf("no reference data: %v", err)
+		return nil, err
 	}
 	defer file.Close()
 	return generator.ReadTrace(file, cluster.Standard(), n)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"net"
 	"os"
 	"os/exec"
@@ -9,15 +10,13 @@ import (
 	"testing"
 
 	"dodoor/generator"
+	"dodoor/internal/needs"
 )
 
 func requireStressNG(t *testing.T) {
 	t.Helper()
 	if _, err := exec.LookPath("stress-ng"); err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatal("stress-ng is not installed, and CI needs it")
-		}
-		t.Skip("stress-ng is not installed: apt-get install stress-ng")
+		needs.Real(t, fmt.Errorf("%w: apt-get install stress-ng", err))
 	}
 }
 

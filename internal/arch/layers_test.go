@@ -8,7 +8,7 @@ import (
 
 // A package imports packages of lower rows only.
 var rows = [][]string{
-	{"internal/cluster", "gen-go/dodoor"},
+	{"internal/cluster", "internal/needs", "gen-go/dodoor"},
 	{"scheduler", "worker", "datastore", "generator", "internal/rpc", "internal/telemetry"},
 	{"baselines", "worker/executor", "internal/rpc/rpctest",
 		"scheduler/schedulerd", "worker/workerd", "datastore/datastored", "generator/drive"},
@@ -26,6 +26,7 @@ var layers = map[string][]string{
 	"internal/cluster":   {},
 	"gen-go/dodoor":      {},
 	"internal/arch":      {},
+	"internal/needs":     {}, // for tests
 	"internal/rpc":       {"internal/cluster", "gen-go/dodoor"},
 	"internal/telemetry": {"internal/cluster"},
 
@@ -43,13 +44,13 @@ var layers = map[string][]string{
 	"generator/drive":      {"internal/cluster", "internal/rpc", "internal/telemetry", "generator"},
 
 	"sim":           {"internal/cluster", "scheduler", "worker", "datastore", "generator", "baselines"},
-	"conf":          below("conf", "gen-go/dodoor", "internal/rpc/rpctest", "report/figure"),
+	"conf":          below("conf", "gen-go/dodoor", "internal/needs", "internal/rpc/rpctest", "report/figure"),
 	"report/figure": {},
 	"report":        {"internal/cluster", "generator", "report/figure"},
 	"campaign":      {"conf", "report", "report/figure"},
-	"profile":       {"conf"},
+	"profile":       {"conf", "report"},
 	"functionbench": {}, // a test of Python programs
-	"cmd/dodoor":    below("cmd/dodoor", "gen-go/dodoor", "internal/rpc/rpctest", "report/figure"),
+	"cmd/dodoor":    below("cmd/dodoor", "gen-go/dodoor", "internal/needs", "internal/rpc/rpctest", "report/figure"),
 }
 
 // below lists the packages in the rows under pkg, but for some.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"dodoor/internal/cluster"
+	"dodoor/internal/needs"
 	"dodoor/worker"
 
 	"go.uber.org/goleak"
@@ -16,6 +17,10 @@ import (
 func TestMain(m *testing.M) {
 	if name := os.Getenv(crashing); name != "" {
 		runUntilKilled(name)
+		return
+	}
+	if name := os.Getenv(fallen); name != "" {
+		runUntilFallen(name)
 		return
 	}
 	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
@@ -35,12 +40,7 @@ func start(cores float64, memory, duration int64) worker.Start {
 // needStressNG skips a test where stress-ng is missing, but not where everything has to be there.
 func needStressNG(t *testing.T) {
 	t.Helper()
-	if err := (StressNG{}).Check(); err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatal(err)
-		}
-		t.Skip(err)
-	}
+	needs.Real(t, (StressNG{}).Check())
 	eventually(t, "the processes of earlier tests are gone", func() bool { return len(descendants()) == 0 })
 }
 
@@ -55,7 +55,7 @@ func imitate(t *testing.T, script string) {
 }
 
 // eventually polls for something that another process does; the test fails when it never happens.
-func eventually(t *testing.T, what string, holds func() bool) {
+func eventually(t testing.TB, what string, holds func() bool) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()

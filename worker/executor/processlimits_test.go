@@ -149,23 +149,20 @@ func homes(t *testing.T) (all []string) {
 	return all
 }
 
-// fallen makes TestFallingWorker a worker of this name that is in the middle of a task.
+// fallen makes this program a worker of that name which is in the middle of a task, instead of a test.
 const fallen = "DODOOR_PROCESS_TEST_WORKER"
 
-// TestFallingWorker is no test but the process that others kill.
-func TestFallingWorker(t *testing.T) {
-	name := os.Getenv(fallen)
-	if name == "" {
-		t.Skip("a part of other tests")
-	}
+// runUntilFallen is the process that tests kill.
+func runUntilFallen(name string) {
 	p, err := NewProcess(ProcessConfig{Allow: []string{os.Getenv(fallen + "_PROGRAM")}, Cgroup: cgroupRequired, Worker: name})
 	if err == nil {
 		err = p.Check()
 	}
 	if err != nil {
-		t.Fatal(err)
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
 	}
-	t.Logf("%+v", p.Run(t.Context(), p.task(1, 64, "spawn=stranger:"+os.Getenv(fallen+"_FILE"), "sleep=1h")))
+	fmt.Printf("%+v\n", p.Run(context.Background(), p.task(1, 64, "spawn=stranger:"+os.Getenv(fallen+"_FILE"), "sleep=1h")))
 }
 
 // fall starts a worker, kills it in the middle of a task, and returns a process of that task. With it, kill
@@ -173,7 +170,7 @@ func TestFallingWorker(t *testing.T) {
 func fall(t *testing.T, p *Process, worker string, kill bool) (pid int, stop func()) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "pids")
-	cmd := exec.Command(os.Args[0], "-test.run=^TestFallingWorker$", "-test.v")
+	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), fallen+"="+worker, fallen+"_PROGRAM="+p.cfg.Allow[0], fallen+"_FILE="+file)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)

@@ -6,6 +6,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -229,5 +230,29 @@ func TestSamplesOfAnEngineElsewhere(t *testing.T) {
 	finished(t, r)
 	if r.CPU < time.Second || r.PeakMemory < 20 || r.PeakMemory > 40 {
 		t.Errorf("%+v", r)
+	}
+}
+
+// BenchmarkContainer is what a container costs that does nothing, one at a time and four.
+func BenchmarkContainer(b *testing.B) {
+	for _, lanes := range []int{1, 4} {
+		b.Run(fmt.Sprint(lanes, "-at-a-time"), func(b *testing.B) {
+			d := needEngine(b)
+			var left, startup atomic.Int64
+			left.Store(int64(b.N))
+			b.ResetTimer()
+			var group sync.WaitGroup
+			for range lanes {
+				group.Go(func() {
+					for left.Add(-1) >= 0 {
+						r := d.Run(b.Context(), contained(1, 64, "print=x"))
+						finished(b, r)
+						startup.Add(int64(r.Startup))
+					}
+				})
+			}
+			group.Wait()
+			b.ReportMetric(float64(startup.Load())/1e6/float64(b.N), "startup-ms")
+		})
 	}
 }

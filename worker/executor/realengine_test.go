@@ -14,6 +14,7 @@ import (
 	"github.com/docker/docker/api/types/image"
 
 	"dodoor/internal/cluster"
+	"dodoor/internal/needs"
 	"dodoor/worker"
 )
 
@@ -27,7 +28,7 @@ var (
 
 // needEngine skips a test where no engine answers, but not where everything has to be there. It returns
 // an executor for a worker of the test's own.
-func needEngine(t *testing.T, change ...func(*DockerConfig)) *Docker {
+func needEngine(t testing.TB, change ...func(*DockerConfig)) *Docker {
 	t.Helper()
 	cfg := DockerConfig{User: "65534:65534", PidsLimit: 64, TmpfsMB: 16, Worker: t.Name() + "-" + testRun}
 	for _, c := range change {
@@ -39,10 +40,7 @@ func needEngine(t *testing.T, change ...func(*DockerConfig)) *Docker {
 	}
 	if err := d.Check(); err != nil {
 		d.Close()
-		if os.Getenv("CI") == "true" {
-			t.Fatal(err)
-		}
-		t.Skip(err)
+		needs.Real(t, err)
 	}
 	t.Cleanup(func() {
 		if err := d.Close(); err != nil {
@@ -112,7 +110,7 @@ func removeImages() {
 }
 
 // containers lists what the engine has of a worker.
-func containers(t *testing.T, worker string) []owned {
+func containers(t testing.TB, worker string) []owned {
 	t.Helper()
 	e, err := dial("")
 	if err != nil {
@@ -134,7 +132,7 @@ func contained(cores float64, memory int64, steps ...string) worker.Start {
 	return s
 }
 
-func finished(t *testing.T, r worker.Result) {
+func finished(t testing.TB, r worker.Result) {
 	t.Helper()
 	if r.Outcome != cluster.Finished || r.ExitCode != 0 {
 		t.Errorf("%+v", r)
