@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"slices"
 	"strings"
@@ -40,7 +39,7 @@ func newWorker(c *conf.Config, log *slog.Logger, metrics *telemetry.Registry) (*
 		Heartbeat: time.Duration(w.Heartbeat), DrainTimeout: time.Duration(w.DrainTimeout), Log: log, Metrics: metrics,
 	})
 	if err != nil {
-		return nil, errors.Join(err, closeExecutors(executors))
+		return nil, errors.Join(err, workerd.CloseExecutors(executors))
 	}
 	return daemon, nil
 }
@@ -53,7 +52,7 @@ func newExecutors(c *conf.Config, log *slog.Logger) (map[string]workerd.Executor
 	for _, name := range wantedExecutors(c) {
 		e, err := readyExecutor(name, c, log)
 		if err != nil {
-			return nil, nil, errors.Join(err, closeExecutors(executors))
+			return nil, nil, errors.Join(err, workerd.CloseExecutors(executors))
 		}
 		executors[name] = e
 		kinds = append(kinds, worker.Executor{Name: name, Emulates: e.Emulates()})
@@ -75,7 +74,7 @@ func readyExecutor(name string, c *conf.Config, log *slog.Logger) (checkedExecut
 		return nil, err
 	}
 	if err := e.Check(); err != nil {
-		return nil, errors.Join(err, closeExecutors(map[string]workerd.Executor{name: e}))
+		return nil, errors.Join(err, workerd.CloseExecutors(map[string]workerd.Executor{name: e}))
 	}
 	if s, ok := e.(interface{ Swept() int }); ok && s.Swept() > 0 {
 		log.Warn("removed what earlier processes of this worker had left behind", "worker", c.Worker.Name, "executor", name, "removed", s.Swept())
@@ -115,17 +114,6 @@ func images(c *conf.Config) []string {
 	return names
 }
 
-// closeExecutors hangs up what executors hold. Nothing runs on them any more.
-func closeExecutors(executors map[string]workerd.Executor) error {
-	var failures []error
-	for _, e := range executors {
-		if c, ok := e.(io.Closer); ok {
-			failures = append(failures, c.Close())
-		}
-	}
-	return errors.Join(failures...)
-}
-
 // workerNode describes the node that the configuration gives this worker.
 func workerNode(c *conf.Config, dims cluster.Dimensions) (cluster.Node, error) {
 	class, ok := c.Class(c.Worker.Class)
@@ -163,11 +151,9 @@ func wantedExecutors(c *conf.Config) []string {
 		return []string{c.Worker.Executor}
 	}
 	var names []string
-	seen := map[string]bool{}
-	for _, t := range c.Types {
-		if !seen[t.Executor] {
-			seen[t.Executor] = true
-			names = append(names, t.Executor)
+	for i := range c.Types {
+		if name := c.Types[i].Executor; !slices.Contains(names, name) {
+			names = append(names, name)
 		}
 	}
 	return names

@@ -24,8 +24,8 @@ func (p *profiling) measure(ctx context.Context) (int, error) {
 		return exitUsage, err
 	}
 	runs := p.runAll(ctx, executors)
-	if err := closeExecutors(executors); err != nil {
-		p.log.Warn("executor did not close", "error", err)
+	if err := workerd.CloseExecutors(executors); err != nil {
+		p.log.Warn("ends all the same", "error", err)
 	}
 	if ctx.Err() != nil {
 		return exitFailed, fmt.Errorf("stopped by a signal after %d of at most %d runs", runs, p.most())
@@ -57,7 +57,7 @@ func (p *profiling) executors() (map[string]workerd.Executor, error) {
 		}
 		e, err := readyExecutor(name, &own, p.log)
 		if err != nil {
-			return nil, errors.Join(err, closeExecutors(executors))
+			return nil, errors.Join(err, workerd.CloseExecutors(executors))
 		}
 		executors[name] = e
 	}

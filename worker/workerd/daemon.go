@@ -144,7 +144,9 @@ func (d *Daemon) Run(ctx context.Context) error {
 	background.Wait()
 	d.closeNotifiers()
 	d.work.Wait()
-	d.closeExecutors()
+	if err := CloseExecutors(d.cfg.Executors); err != nil {
+		d.log.Warn("ends all the same", "error", err)
+	}
 	d.data.close()
 	return err
 }

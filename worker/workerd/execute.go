@@ -71,15 +71,17 @@ func (d *Daemon) executorsReady() error {
 	return errors.Join(reasons...)
 }
 
-// closeExecutors gives back what executors hold. Nothing runs any more.
-func (d *Daemon) closeExecutors() {
-	for _, name := range d.executorNames() {
-		if e, holds := d.cfg.Executors[name].(io.Closer); holds {
-			if err := e.Close(); err != nil {
-				d.log.Warn("executor did not close", "executor", name, "error", err)
+// CloseExecutors gives back what executors hold. Nothing runs on them any more.
+func CloseExecutors(executors map[string]Executor) error {
+	var failures []error
+	for name, e := range executors {
+		if c, holds := e.(io.Closer); holds {
+			if err := c.Close(); err != nil {
+				failures = append(failures, fmt.Errorf("executor %s did not close: %w", name, err))
 			}
 		}
 	}
+	return errors.Join(failures...)
 }
 
 func (d *Daemon) executorNames() []string { return slices.Sorted(maps.Keys(d.cfg.Executors)) }

@@ -19,10 +19,9 @@ func (d *Daemon) heed(r *worker.Result) {
 		return
 	}
 	d.mu.Lock()
-	known := d.asking || d.leaving
-	d.asking = true
-	d.mu.Unlock()
-	if !known {
+	defer d.mu.Unlock()
+	if !d.asking && !d.leaving {
+		d.asking = true
 		d.work.Go(d.awaitExecutors)
 	}
 }
@@ -55,9 +54,10 @@ func (d *Daemon) setAway(away bool) {
 	d.carryOut(d.node.Drain(d.closed()))
 }
 
-// closed tells why placements are refused. The caller holds the lock.
+// closed reports whether placements are refused. The caller holds the lock.
 func (d *Daemon) closed() bool { return d.leaving || d.drained || d.away }
 
+// takes returns why the worker takes no tasks, as far as it knows without asking anybody.
 func (d *Daemon) takes() error {
 	if !d.data.registered.Load() {
 		return fmt.Errorf("worker %s: not registered with the data service at %s yet", d.self.Name, d.cfg.DataService)
