@@ -35,7 +35,7 @@ func newProfileFlags(stderr io.Writer) *profileFlags {
 	o.StringVar(&f.class, "class", "", "node `class` that this machine stands for: one of the configuration's [[class]] tables")
 	o.StringVar(&f.onlyTypes, "type", "", "comma-separated task `types`; all that have modes when empty")
 	o.StringVar(&f.onlyModes, "mode", "", "comma-separated `modes`; all when empty")
-	o.IntVar(&f.n, "n", 7, "`runs` of every type and mode, the warm-up included")
+	o.IntVar(&f.n, "n", 7, "`runs` of every type and mode, the warm-up included; what needs fewer cores than its limit runs again under what it needs")
 	o.IntVar(&f.warmup, "warmup", 2, "first `runs` of each that no figure counts")
 	o.Float64Var(&f.cores, "cores", 0, "`cores` that a run may use; 0: those of the class")
 	o.Int64Var(&f.memory, "memory", 0, "`MiB` of memory that a run may use; 0: those of the class")
