@@ -11,20 +11,23 @@ COMMIT := $(shell git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
 # Tools are pinned here and installed beside the binary, so that go.mod holds what dodoor links.
 STATICCHECK := bin/tools/staticcheck-v0.8.2
 GOVULNCHECK := bin/tools/govulncheck-v1.8.0
+BENCHSTAT := bin/tools/benchstat-v0.0.0-20260908200009-22c9c6c9d4da
+
+GREMLINS := bin/tools/gremlins-v0.6.0
 
 DEMO_OUT := out/demo
 
 heading = @printf '\n== %s\n' '$(1)'
 
-.PHONY: help build demo reproduce functionbench test bench fmt gen verify-gen clean \
+.PHONY: help build demo mutate reproduce calibrate functionbench test bench fmt gen verify-gen clean \
 	deps fmt-check vet arch lint image race fuzz vulncheck smoke quickstart
 
 help: ## explains the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
 
 build: ## builds bin/dodoor
 	$(call heading,building bin/dodoor $(VERSION) ($(COMMIT)))
-	go build -ldflags '-X main.version=$(VERSION) -X main.commit=$(COMMIT)' -o bin/dodoor ./cmd/dodoor
+	go build -ldflags '-X dodoor/internal/version.version=$(VERSION) -X dodoor/internal/version.commit=$(COMMIT)' -o bin/dodoor ./cmd/dodoor
 
 demo: ## replays 2,000 requests on an emulated cluster of 100 nodes
 	$(call heading,checking what the demo needs)
@@ -35,10 +38,14 @@ demo: ## replays 2,000 requests on an emulated cluster of 100 nodes
 	@find $(DEMO_OUT) -name tasks.csv -printf 'rows, one per task: %p\n'
 
 reproduce: build ## runs every experiment in the simulator and writes docs/reproduction.md
-	$(call heading,the experiments of the paper and more in virtual time: about ten minutes on two cores)
+	$(call heading,the experiments of the paper and more in virtual time: about a quarter of an hour on two cores)
 	bin/dodoor reproduce -out docs/reproduction.md
 
-functionbench: build ## runs real containers: image, profile, four policies compared, report
+calibrate: build ## compares the simulator with the real services and writes docs/calibration.md
+	$(call heading,real services against the simulator: a quarter of an hour, in which nothing else should run)
+	bin/dodoor calibrate -md docs/calibration.md
+
+functionbench: build ## runs real containers: image, profile, five policies compared, report
 	$(call heading,real work on this machine)
 	@scripts/install-deps functionbench
 	scripts/functionbench
@@ -46,9 +53,25 @@ functionbench: build ## runs real containers: image, profile, four policies comp
 test: deps fmt-check vet verify-gen arch lint image race fuzz vulncheck smoke quickstart ## runs all that CI runs
 	$(call heading,everything passed)
 
+# No Docker, no root, no program beside Go, no real work, no race detector.
+check: fmt-check vet arch ## runs what one runs before every commit, about a minute on two idle cores
+	$(call heading,tests without real work)
+	go test -short $(filter-out $(REAL_WORK),$(shell go list ./...))
+
 bench: ## runs the benchmarks
 	$(call heading,benchmarks)
 	go test -run '^$$' -bench . -benchmem -p 1 ./...
+
+bench-compare: $(BENCHSTAT) ## compares the benchmarks with those of a commit: BASE=commit [BENCH=regexp]
+	$(call heading,benchmarks compared with those of $(BASE))
+	scripts/bench-compare $(BENCHSTAT) '$(BASE)' '$(BENCH)'
+
+# Hours: everything is compiled and tested anew for each of two thousand changes.
+mutate: $(GREMLINS) ## changes the pure packages, one place at a time, and writes docs/mutants.md: [PACKAGES="worker sim"]
+	$(call heading,changes that the tests of the pure packages should notice)
+	scripts/mutate $(GREMLINS) $(PACKAGES)
+	go test -count=1 -v ./internal/mutants -run '^TestMutants$$' -results $(CURDIR)/out/mutants \
+		-command '`make mutate`, $(shell date -u +%F), commit $(COMMIT).'
 
 fmt: ## formats the Go files
 	gofmt -w .
@@ -64,7 +87,7 @@ verify-gen: ## checks that gen-go is what gen would write
 quickstart: build ## runs the services as separate processes and replays 50 tasks
 	$(call heading,the services as three separate processes)
 	@scripts/install-deps quickstart
-	scripts/quickstart
+	scripts/quickstart --free-ports
 
 clean: ## removes what was built and measured
 	rm -rf bin out
@@ -88,7 +111,7 @@ arch:
 lint: $(STATICCHECK)
 	$(call heading,staticcheck and shellcheck)
 	$(STATICCHECK) $$(go list ./... | grep -v '^dodoor/gen-go/')
-	shellcheck scripts/* .ci/run
+	shellcheck -x -a $$(find scripts -maxdepth 1 -type f) .ci/run
 
 # Without an engine or the image, tests of containers are skipped, but in CI they fail.
 image:
@@ -96,12 +119,13 @@ image:
 	scripts/functionbench-image || [[ $${CI:-} != true ]]
 
 # Two packages at a time, but those whose tests run real work one by one: it needs the cores for itself.
-REAL_WORK := dodoor/cmd/dodoor dodoor/functionbench dodoor/worker/executor
+REAL_WORK := dodoor/cmd/dodoor dodoor/functionbench dodoor/testbed $(addprefix dodoor/,internal/cgroup internal/procfs internal/procgroup) \
+	$(addprefix dodoor/worker/executor/,docker process stressng)
 race:
 	$(call heading,tests under the race detector)
 	go test -race -p 2 -count=1 -timeout 10m $(filter-out $(REAL_WORK),$(shell go list ./...))
 	$(call heading,tests of real work)
-	go test -race -p 1 -count=1 -timeout 10m $(REAL_WORK)
+	go test -race -p 1 -count=1 -timeout 20m $(REAL_WORK)
 
 fuzz:
 	$(call heading,fuzz targets)
@@ -124,3 +148,13 @@ bin/tools/govulncheck-%:
 	$(call heading,installing govulncheck $*)
 	GOBIN=$(CURDIR)/bin/tools go install golang.org/x/vuln/cmd/govulncheck@$*
 	@mv bin/tools/govulncheck $@
+
+bin/tools/benchstat-%:
+	$(call heading,installing benchstat $*)
+	GOBIN=$(CURDIR)/bin/tools go install golang.org/x/perf/cmd/benchstat@$*
+	@mv bin/tools/benchstat $@
+
+bin/tools/gremlins-%:
+	$(call heading,installing gremlins $*)
+	GOBIN=$(CURDIR)/bin/tools go install github.com/go-gremlins/gremlins/cmd/gremlins@$*
+	@mv bin/tools/gremlins $@

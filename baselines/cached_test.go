@@ -55,7 +55,7 @@ func TestCachedPoTTakesTheShorterQueue(t *testing.T) {
 // The (1+β) process: with probability 1−β the first draw is taken, unseen.
 func TestOnePlusBeta(t *testing.T) {
 	for _, c := range []struct{ beta, share float64 }{{0, 0.5}, {0.5, 0.25}, {0.7, 0.15}, {1, 0}} {
-		p := newPolicy(t, "oneplusbeta", func(k *Knobs) { k.Beta = c.beta })
+		p := newPolicy(t, "oneplusbeta", func(s scheduler.Settings) { score(s).Beta = c.beta })
 		v := viewOf(t, 2, p)
 		setTasks(v, 0, 9)
 		onBusy := 0
@@ -98,11 +98,11 @@ func herd(t *testing.T, policy string, correct bool, nodes, batch, rounds int) (
 	for round := range rounds {
 		got := make([]int, nodes)
 		for i := range batch {
-			ready, refusal := r.Submit(0, "client", request(round*batch+i))
+			actions, refusal := r.Submit(0, "client", request(round*batch+i))
 			if refusal != nil {
 				t.Fatal(refusal)
 			}
-			d := ready.Send[0]
+			d := actions.Send[0]
 			loads[d.Node] = loads[d.Node].Add(cluster.LoadOf(d.Assignment.Shape))
 			own[d.Node] = d.Assignment.Number
 			got[d.Node]++

@@ -13,13 +13,17 @@ type cachedPoT struct {
 	placing
 }
 
-func newCachedPoT(Knobs) (scheduler.Policy, error) { return &cachedPoT{}, nil }
+var _ = register(scheduler.Spec{
+	Name:   "cached-pot",
+	New:    func(scheduler.Knobs) scheduler.Policy { return &cachedPoT{} },
+	Manual: scheduler.ManualRow{Compares: "2 from the cache", By: "number of tasks", Messages: "1 + 1/b_Δ + S/b"},
+})
 
-func (p *cachedPoT) Submit(_ time.Duration, t *cluster.Task, v *scheduler.View) scheduler.Step {
+func (p *cachedPoT) Submit(_ time.Duration, t *cluster.Task, v *scheduler.View) scheduler.Decision {
 	draws := v.Draws(t)
 	first, ok := v.Draw(t, draws, scheduler.NoNode)
 	if !ok {
-		return scheduler.Step{}
+		return scheduler.Decision{}
 	}
 	second, ok := v.Draw(t, draws, first)
 	if !ok {
@@ -28,8 +32,4 @@ func (p *cachedPoT) Submit(_ time.Duration, t *cluster.Task, v *scheduler.View) 
 	return p.on(t, fewerTasks(v, first, second))
 }
 
-func (p *cachedPoT) Probed(time.Duration, scheduler.Probe, *scheduler.View) scheduler.Step {
-	return scheduler.Step{}
-}
-
-func (p *cachedPoT) Cached() bool { return true }
+func (p *cachedPoT) Wants() scheduler.Wants { return scheduler.Wants{Loads: scheduler.Snapshots} }

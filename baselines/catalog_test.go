@@ -3,6 +3,7 @@ package baselines
 import (
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -12,7 +13,7 @@ import (
 )
 
 func TestAnUnknownNameListsTheKnownOnes(t *testing.T) {
-	_, err := New("doodoor", DefaultKnobs())
+	_, err := New("doodoor", nil, 1)
 	if err == nil {
 		t.Fatal("a misspelt policy was accepted")
 	}
@@ -31,37 +32,65 @@ func TestNamesAreUnique(t *testing.T) {
 	}
 }
 
+// What a table allows is what its policies take: a value outside the range of a knob is refused by name.
 func TestKnobsOutOfRangeAreRefused(t *testing.T) {
-	for _, c := range []struct {
-		policy, knob string
-		set          func(*Knobs)
-	}{
-		{"dodoor", "alpha", func(k *Knobs) { k.Alpha = 2 }},
-		{"dodoor", "score", func(k *Knobs) { k.Score = "" }},
-		{"oneplusbeta", "beta", func(k *Knobs) { k.Beta = math.NaN() }},
-		{"oneplusbeta", "beta", func(k *Knobs) { k.Beta = 1.1 }},
-		{"yarp", "period", func(k *Knobs) { k.Yarp.Period = 0 }},
-		{"prequal", "latency", func(k *Knobs) { k.Prequal.Latency = "median" }},
-		{"prequal", "reuse", func(k *Knobs) { k.Prequal.Reuse = 0.5 }},
-		{"prequal", "reuse", func(k *Knobs) { k.Prequal.Reuse = 17 }},
-		{"prequal", "reuse", func(k *Knobs) { k.Prequal.Reuse = math.NaN() }},
-		{"prequal", "age_limit", func(k *Knobs) { k.Prequal.MaxAge = 0 }},
-		{"prequal", "pool", func(k *Knobs) { k.Prequal.Pool = 1 }},
-		{"prequal", "pool", func(k *Knobs) { k.Prequal.Pool = 1 << 20 }},
-		{"prequal", "q_rif", func(k *Knobs) { k.Prequal.Quantile = 1.5 }},
-		{"prequal", "probes", func(k *Knobs) { k.Prequal.Probes = 0 }},
-		{"prequal", "probes", func(k *Knobs) { k.Prequal.Probes = 17 }},
-		{"prequal", "probes", func(k *Knobs) { k.Prequal.Probes = math.NaN() }},
-		{"prequal", "remove", func(k *Knobs) { k.Prequal.Removals = -1 }},
-		{"prequal", "remove", func(k *Knobs) { k.Prequal.Removals = math.Inf(1) }},
-		{"prequal", "delta", func(k *Knobs) { k.Prequal.Delta = math.NaN() }},
-	} {
-		k := DefaultKnobs()
-		c.set(&k)
-		_, err := New(c.policy, k)
-		if err == nil || !strings.Contains(err.Error(), "policy "+c.policy) || !strings.Contains(err.Error(), c.knob+" = ") {
-			t.Errorf("%s with a wrong %s: error %v", c.policy, c.knob, err)
+	wrong := func(k *scheduler.Knob) []any {
+		high := k.Range.High
+		switch k.Value.(type) {
+		case *float64:
+			if k.Range.Above {
+				return []any{k.Range.Low, high + 0.1, math.NaN()}
+			}
+			return []any{-0.1, high + 0.1, math.NaN(), math.Inf(1)}
+		case *int:
+			return []any{int(k.Range.Low) - 1, int(high) + 1}
+		case *time.Duration:
+			return []any{-time.Second, time.Microsecond, 10000 * time.Hour}
+		case *string:
+			return []any{"", "magic"}
 		}
+		return nil
+	}
+	for _, p := range catalog() {
+		if p.Knobs == nil {
+			continue
+		}
+		for i, knob := range p.Knobs().Table().Knobs {
+			for _, value := range wrong(&knob) {
+				knobs := p.Knobs()
+				k := knobs.Table().Knobs[i]
+				reflect.ValueOf(k.Value).Elem().Set(reflect.ValueOf(value))
+				_, err := New(p.Name, scheduler.Settings{knobs}, 1)
+				if err == nil || !strings.HasPrefix(err.Error(), "policy "+p.Name+": ") || !strings.Contains(err.Error(), "."+k.Key+" must be ") {
+					t.Errorf("%s with %s = %v: %v", p.Name, k.Key, value, err)
+				}
+			}
+		}
+	}
+}
+
+// Some knobs are bounded by others.
+func TestKnobsThatLimitEachOther(t *testing.T) {
+	s := Defaults()
+	prequalOf(s).Probes, prequalOf(s).Pool = 5, 4
+	if _, err := New("prequal", s, 1); err == nil || !strings.Contains(err.Error(), "prequal.probes must be above 0 and at most 4, found 5") {
+		t.Errorf("more probes than the pool holds: %v", err)
+	}
+	plus := s.Find("dodoor_plus").(*scheduler.PlusKnobs)
+	plus.Home, plus.Foreign = false, 0
+	if _, err := New("dodoor+", s, 1); err == nil || !strings.Contains(err.Error(), "nothing would be compared") {
+		t.Errorf("neither home nor foreign nodes: %v", err)
+	}
+}
+
+// Times are trace time: on a cluster that runs 100 times as fast, a poll is due 100 times as soon.
+func TestTimesAreTraceTime(t *testing.T) {
+	p, err := New("yarp", nil, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := p.(*yarp).period; got != 5*time.Millisecond {
+		t.Errorf("500 ms at a time scale of 100 are %v", got)
 	}
 }
 
@@ -79,26 +108,26 @@ func newScene(t *testing.T, policy string, nodes int) *scene {
 	return &scene{replica: newReplica(t, testConfig(), p, equalNodes(nodes)), policy: p, placed: map[string]int{}, load: make([]int64, nodes)}
 }
 
-func (s *scene) carryOut(now time.Duration, ready *scheduler.Ready) {
-	probes := slices.Clone(ready.Probe)
-	for _, d := range ready.Send {
+func (s *scene) perform(now time.Duration, actions *scheduler.Actions) {
+	probes := slices.Clone(actions.Probe)
+	for _, d := range actions.Send {
 		s.placed[d.Assignment.TaskID] = d.Node
 		s.load[d.Node]++
 	}
 	for _, p := range probes {
-		s.carryOut(now, s.replica.Probed(now, scheduler.Probe{Task: p.Task, Node: p.Node, Answer: tasks(s.load[p.Node])}))
+		s.perform(now, s.replica.Probed(now, scheduler.Probe{Task: p.Task, Node: p.Node, Answer: tasks(s.load[p.Node])}))
 	}
 }
 
 func (s *scene) run(t *testing.T, n int) {
 	for i := range n {
 		now := time.Duration(i) * 20 * time.Millisecond
-		s.carryOut(now, s.replica.Tick(now))
-		ready, refusal := s.replica.Submit(now, "client", request(i))
+		s.perform(now, s.replica.Tick(now))
+		actions, refusal := s.replica.Submit(now, "client", request(i))
 		if refusal != nil {
 			t.Fatal(refusal)
 		}
-		s.carryOut(now, ready)
+		s.perform(now, actions)
 	}
 }
 
@@ -172,7 +201,7 @@ func TestCachedDecisionsAllocateNothing(t *testing.T) {
 		if slices.Contains(Names(), name) {
 			p = newPolicy(t, name)
 		}
-		if !p.Cached() {
+		if p.Wants().Loads == scheduler.Unread {
 			continue
 		}
 		v, task := viewOf(t, 100, p), unit(3)
@@ -193,7 +222,7 @@ func BenchmarkDecision(b *testing.B) {
 				for i := 0; b.Loop(); i++ {
 					task.Seed = uint64(i)
 					for _, call := range p.Submit(time.Duration(i), task, v).Probe {
-						p.Probed(time.Duration(i), scheduler.Probe{Task: call.Task, Node: call.Node, Answer: tasks(int64(i % 7))}, v)
+						p.(scheduler.Prober).Probed(time.Duration(i), scheduler.Probe{Task: call.Task, Node: call.Node, Answer: tasks(int64(i % 7))}, v)
 					}
 				}
 			})

@@ -7,15 +7,15 @@ import (
 	"dodoor/scheduler"
 )
 
-// placing holds the one placement of a step, so that placing a task allocates nothing.
+// placing holds the one placement of a decision, so that placing a task allocates nothing.
 type placing struct {
 	place [1]scheduler.Placement
 }
 
-// on is the step that places t on node.
-func (p *placing) on(t *cluster.Task, node int) scheduler.Step {
+// on is the decision that places t on node.
+func (p *placing) on(t *cluster.Task, node int) scheduler.Decision {
 	p.place[0] = scheduler.Placement{Task: t, Node: node}
-	return scheduler.Step{Place: p.place[:]}
+	return scheduler.Decision{Place: p.place[:]}
 }
 
 // fewerTasks returns the node with fewer uncompleted tasks (N) in the cached view; a tie goes to the

@@ -13,11 +13,11 @@ type freestOfThree struct {
 	placing
 }
 
-func (f *freestOfThree) Submit(_ time.Duration, t *cluster.Task, v *scheduler.View) scheduler.Step {
+func (f *freestOfThree) Submit(_ time.Duration, t *cluster.Task, v *scheduler.View) scheduler.Decision {
 	draws := v.Draws(t)
 	best, ok := v.Draw(t, draws, scheduler.NoNode)
 	if !ok {
-		return scheduler.Step{} // no node can run t: the submission is refused
+		return scheduler.Decision{} // no node can run t: the submission is refused
 	}
 	for range 2 {
 		if other, ok := v.Draw(t, draws, best); ok && free(v, other) > free(v, best) {
@@ -27,13 +27,8 @@ func (f *freestOfThree) Submit(_ time.Duration, t *cluster.Task, v *scheduler.Vi
 	return f.on(t, best)
 }
 
-// Probed has nothing to do: no probe was asked for.
-func (f *freestOfThree) Probed(time.Duration, scheduler.Probe, *scheduler.View) scheduler.Step {
-	return scheduler.Step{}
-}
-
-// Cached makes the replica keep the view's loads up to date.
-func (f *freestOfThree) Cached() bool { return true }
+// Wants makes the replica keep the view's loads up to date.
+func (f *freestOfThree) Wants() scheduler.Wants { return scheduler.Wants{Loads: scheduler.Snapshots} }
 
 // free is the memory in MiB that the tasks of node i leave.
 func free(v *scheduler.View, i int) int64 {
@@ -66,12 +61,12 @@ func Example() {
 	for _, memory := range []int64{512, 16384, 42000, 4096, 70000} {
 		task := &cluster.TaskSpec{ID: fmt.Sprintf("%d MiB", memory), Type: "job", TimeScale: 1, Duration: &duration,
 			Demand: &cluster.Resources{cluster.Cores: 1000, cluster.Memory: memory}}
-		ready, refusal := replica.Submit(0, "client", task)
+		actions, refusal := replica.Submit(0, "client", task)
 		if refusal != nil {
 			fmt.Println(task.ID, "refused:", refusal.Message)
 			continue
 		}
-		fmt.Println(task.ID, "to", replica.Node(ready.Send[0].Node).Name)
+		fmt.Println(task.ID, "to", replica.Node(actions.Send[0].Node).Name)
 	}
 	// Output:
 	// 512 MiB to node-2

@@ -24,18 +24,24 @@ func testConfig() scheduler.Config {
 }
 
 // newPolicy is the named policy with its default knobs, changed by each of set.
-func newPolicy(t fataler, name string, set ...func(*Knobs)) scheduler.Policy {
+func newPolicy(t fataler, name string, set ...func(scheduler.Settings)) scheduler.Policy {
 	t.Helper()
-	k := DefaultKnobs()
+	k := Defaults()
 	for _, change := range set {
-		change(&k)
+		change(k)
 	}
-	p, err := New(name, k)
+	p, err := New(name, k, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return p
 }
+
+// score and prequalOf are tables of knobs to change.
+func score(s scheduler.Settings) *scheduler.ScoreKnobs {
+	return s.Find("score").(*scheduler.ScoreKnobs)
+}
+func prequalOf(s scheduler.Settings) *PrequalKnobs { return s.Find("prequal").(*PrequalKnobs) }
 
 // newReplica runs p on the nodes, all idle.
 func newReplica(t fataler, cfg scheduler.Config, p scheduler.Policy, nodes []cluster.Node) *scheduler.Replica {
@@ -50,7 +56,7 @@ func newReplica(t fataler, cfg scheduler.Config, p scheduler.Policy, nodes []clu
 
 // push brings a whole snapshot: the nodes with their loads (nil: all idle) and, per node, the last own
 // placement that the load includes (nil: none).
-func push(t fataler, r *scheduler.Replica, version int64, nodes []cluster.Node, loads []cluster.Load, own []int64) *scheduler.Ready {
+func push(t fataler, r *scheduler.Replica, version int64, nodes []cluster.Node, loads []cluster.Load, own []int64) *scheduler.Actions {
 	t.Helper()
 	if loads == nil {
 		loads = make([]cluster.Load, len(nodes))
@@ -63,11 +69,11 @@ func push(t fataler, r *scheduler.Replica, version int64, nodes []cluster.Node, 
 	for i := range nodes {
 		s.Node = append(s.Node, int32(i))
 	}
-	ready, err := r.Push(0, s)
+	actions, err := r.Push(0, s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return ready
+	return actions
 }
 
 // viewOf is a view of n equal idle nodes, to drive a policy without a replica's bookkeeping.
@@ -105,8 +111,8 @@ func request(id int) *cluster.TaskSpec {
 		Demand: &cluster.Resources{cluster.Cores: 1000, cluster.Memory: 64}}
 }
 
-// placedOn fails the test unless the step places exactly one task, and returns where.
-func placedOn(t fataler, s scheduler.Step) int {
+// placedOn fails the test unless the decision places exactly one task, and returns where.
+func placedOn(t fataler, s scheduler.Decision) int {
 	t.Helper()
 	if len(s.Place) != 1 {
 		t.Fatalf("%d placements, want 1", len(s.Place))

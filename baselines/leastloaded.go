@@ -14,9 +14,13 @@ type leastLoaded struct {
 	placing
 }
 
-func newLeastLoaded(Knobs) (scheduler.Policy, error) { return &leastLoaded{}, nil }
+var _ = register(scheduler.Spec{
+	Name:   "least-loaded",
+	New:    func(scheduler.Knobs) scheduler.Policy { return &leastLoaded{} },
+	Manual: scheduler.ManualRow{Compares: "all, cached", By: "number of tasks", Messages: "1 + 1/b_Δ + S/b"},
+})
 
-func (p *leastLoaded) Submit(_ time.Duration, t *cluster.Task, v *scheduler.View) scheduler.Step {
+func (p *leastLoaded) Submit(_ time.Duration, t *cluster.Task, v *scheduler.View) scheduler.Decision {
 	best := scheduler.NoNode
 	for _, i := range v.Candidates() {
 		node := int(i)
@@ -28,13 +32,9 @@ func (p *leastLoaded) Submit(_ time.Duration, t *cluster.Task, v *scheduler.View
 		}
 	}
 	if best == scheduler.NoNode {
-		return scheduler.Step{}
+		return scheduler.Decision{}
 	}
 	return p.on(t, best)
 }
 
-func (p *leastLoaded) Probed(time.Duration, scheduler.Probe, *scheduler.View) scheduler.Step {
-	return scheduler.Step{}
-}
-
-func (p *leastLoaded) Cached() bool { return true }
+func (p *leastLoaded) Wants() scheduler.Wants { return scheduler.Wants{Loads: scheduler.Snapshots} }

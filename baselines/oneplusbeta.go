@@ -1,7 +1,6 @@
 package baselines
 
 import (
-	"fmt"
 	"time"
 
 	"dodoor/internal/cluster"
@@ -15,18 +14,19 @@ type onePlusBeta struct {
 	beta float64
 }
 
-func newOnePlusBeta(k Knobs) (scheduler.Policy, error) {
-	if !(k.Beta >= 0 && k.Beta <= 1) {
-		return nil, fmt.Errorf("beta = %v: must be between 0 and 1", k.Beta)
-	}
-	return &onePlusBeta{beta: k.Beta}, nil
-}
+var _ = register(scheduler.Spec{
+	Name:  "oneplusbeta",
+	Knobs: func() scheduler.Knobs { return scheduler.DefaultScore() },
+	New:   func(k scheduler.Knobs) scheduler.Policy { return &onePlusBeta{beta: k.(*scheduler.ScoreKnobs).Beta} },
 
-func (p *onePlusBeta) Submit(_ time.Duration, t *cluster.Task, v *scheduler.View) scheduler.Step {
+	Manual: scheduler.ManualRow{Compares: "2 or 1 from the cache", By: "number of tasks", Messages: "1 + 1/b_Δ + S/b"},
+})
+
+func (p *onePlusBeta) Submit(_ time.Duration, t *cluster.Task, v *scheduler.View) scheduler.Decision {
 	draws := v.Draws(t)
 	first, ok := v.Draw(t, draws, scheduler.NoNode)
 	if !ok {
-		return scheduler.Step{}
+		return scheduler.Decision{}
 	}
 	if draws.Float64() >= p.beta {
 		return p.on(t, first)
@@ -38,8 +38,4 @@ func (p *onePlusBeta) Submit(_ time.Duration, t *cluster.Task, v *scheduler.View
 	return p.on(t, fewerTasks(v, first, second))
 }
 
-func (p *onePlusBeta) Probed(time.Duration, scheduler.Probe, *scheduler.View) scheduler.Step {
-	return scheduler.Step{}
-}
-
-func (p *onePlusBeta) Cached() bool { return true }
+func (p *onePlusBeta) Wants() scheduler.Wants { return scheduler.Wants{Loads: scheduler.Snapshots} }

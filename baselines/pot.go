@@ -30,16 +30,18 @@ type contender struct {
 	tasks    int64 // N, as the node says
 }
 
-func newPoT(Knobs) (scheduler.Policy, error) {
-	return &pot{rounds: map[*cluster.Task]round{}}, nil
-}
+var _ = register(scheduler.Spec{
+	Name:   "pot",
+	New:    func(scheduler.Knobs) scheduler.Policy { return &pot{rounds: map[*cluster.Task]round{}} },
+	Manual: scheduler.ManualRow{Compares: "2, asked before every decision", By: "number of tasks", Messages: "3"},
+})
 
 // Submit asks for both probes; a task that only one node can run goes there unasked.
-func (p *pot) Submit(_ time.Duration, t *cluster.Task, v *scheduler.View) scheduler.Step {
+func (p *pot) Submit(_ time.Duration, t *cluster.Task, v *scheduler.View) scheduler.Decision {
 	draws := v.Draws(t)
 	first, ok := v.Draw(t, draws, scheduler.NoNode)
 	if !ok {
-		return scheduler.Step{}
+		return scheduler.Decision{}
 	}
 	second, ok := v.Draw(t, draws, first)
 	if !ok {
@@ -51,14 +53,14 @@ func (p *pot) Submit(_ time.Duration, t *cluster.Task, v *scheduler.View) schedu
 		p.calls[i] = scheduler.ProbeCall{Task: t, Node: node}
 	}
 	p.rounds[t] = r
-	return scheduler.Step{Probe: p.calls[:]}
+	return scheduler.Decision{Probe: p.calls[:]}
 }
 
 // Probed decides when the second answer, or failure, is in.
-func (p *pot) Probed(_ time.Duration, answer scheduler.Probe, v *scheduler.View) scheduler.Step {
+func (p *pot) Probed(_ time.Duration, answer scheduler.Probe, v *scheduler.View) scheduler.Decision {
 	r, ok := p.rounds[answer.Task]
 	if !ok {
-		return scheduler.Step{}
+		return scheduler.Decision{}
 	}
 	for i := range r.asked {
 		if c := &r.asked[i]; c.node == answer.Node {
@@ -67,13 +69,13 @@ func (p *pot) Probed(_ time.Duration, answer scheduler.Probe, v *scheduler.View)
 	}
 	if r.open--; r.open > 0 {
 		p.rounds[answer.Task] = r
-		return scheduler.Step{}
+		return scheduler.Decision{}
 	}
 	delete(p.rounds, answer.Task)
 	return p.on(answer.Task, r.decide(answer.Task, v))
 }
 
-func (p *pot) Cached() bool { return false }
+func (p *pot) Wants() scheduler.Wants { return scheduler.Wants{} }
 
 // decide compares the answers; of the two nodes, one that failed or left is out.
 func (r *round) decide(t *cluster.Task, v *scheduler.View) int {

@@ -41,11 +41,11 @@ func TestPaperPoTTakesTheShorterQueue(t *testing.T) {
 			if reversed {
 				slices.Reverse(answers)
 			}
-			if s := p.Probed(0, answers[0], v); len(s.Place) != 0 {
+			if s := p.(scheduler.Prober).Probed(0, answers[0], v); len(s.Place) != 0 {
 				t.Fatal("placed after one answer; the decision waits for both")
 			}
 			want := []int{a.Node, b.Node}[c.want]
-			if got := placedOn(t, p.Probed(0, answers[1], v)); got != want {
+			if got := placedOn(t, p.(scheduler.Prober).Probed(0, answers[1], v)); got != want {
 				t.Errorf("N = %d and %d (reversed %v): placed on node %d, want %d", c.first, c.second, reversed, got, want)
 			}
 		}
@@ -76,8 +76,8 @@ func TestPoTProbeThatFailsLeavesTheOther(t *testing.T) {
 		if i%2 == 0 {
 			dead, alive = b, a
 		}
-		p.Probed(0, failed(dead), v)
-		if got := placedOn(t, p.Probed(0, answered(alive, 1000), v)); got != alive.Node {
+		p.(scheduler.Prober).Probed(0, failed(dead), v)
+		if got := placedOn(t, p.(scheduler.Prober).Probed(0, answered(alive, 1000), v)); got != alive.Node {
 			t.Fatalf("placed on node %d, want %d, the only one that answered", got, alive.Node)
 		}
 	}
@@ -90,8 +90,8 @@ func TestPoTWithoutAnswersIsRandom(t *testing.T) {
 	counts := make([]int, nodes)
 	for i := range n {
 		a, b := probesOf(t, p, v, unit(i))
-		p.Probed(0, failed(b), v)
-		counts[placedOn(t, p.Probed(0, failed(a), v))]++
+		p.(scheduler.Prober).Probed(0, failed(b), v)
+		counts[placedOn(t, p.(scheduler.Prober).Probed(0, failed(a), v))]++
 	}
 	for node, count := range counts {
 		if count < n/nodes-170 || count > n/nodes+170 { // 6 standard deviations of a binomial(5000, 0.2)
@@ -114,8 +114,8 @@ func TestPoTNodeThatLeftIsOut(t *testing.T) {
 	if got := r.View().Node(a.Node).Name; got != "newcomer" {
 		t.Fatalf("index %d holds %s", a.Node, got)
 	}
-	p.Probed(0, answered(a, 0), r.View())
-	if got := placedOn(t, p.Probed(0, answered(b, 9), r.View())); got != b.Node {
+	p.(scheduler.Prober).Probed(0, answered(a, 0), r.View())
+	if got := placedOn(t, p.(scheduler.Prober).Probed(0, answered(b, 9), r.View())); got != b.Node {
 		t.Errorf("placed on node %d; node %d left, node %d answered", got, a.Node, b.Node)
 	}
 }
@@ -124,19 +124,19 @@ func TestPoTNodeThatLeftIsOut(t *testing.T) {
 func TestPoTTaskOutlivesEveryNode(t *testing.T) {
 	p := newPolicy(t, "pot")
 	r := newReplica(t, testConfig(), p, equalNodes(2))
-	ready, refusal := r.Submit(0, "client", request(1))
+	actions, refusal := r.Submit(0, "client", request(1))
 	if refusal != nil {
 		t.Fatal(refusal)
 	}
-	calls := slices.Clone(ready.Probe)
+	calls := slices.Clone(actions.Probe)
 	push(t, r, 2, nil, nil, nil)
 	for _, call := range calls {
 		if sent := r.Probed(0, failed(call)).Send; len(sent) != 0 {
 			t.Fatalf("sent to %d, which left", sent[0].Node)
 		}
 	}
-	ready = push(t, r, 3, equalNodes(1), nil, nil)
-	if len(ready.Send) != 1 || r.Pending() != 1 {
-		t.Errorf("%d dispatches, %d pending after a node came back; want the task on it", len(ready.Send), r.Pending())
+	actions = push(t, r, 3, equalNodes(1), nil, nil)
+	if len(actions.Send) != 1 || r.Pending() != 1 {
+		t.Errorf("%d dispatches, %d pending after a node came back; want the task on it", len(actions.Send), r.Pending())
 	}
 }

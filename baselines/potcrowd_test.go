@@ -44,15 +44,15 @@ func (a *ask) winner() int {
 // submit brings the next task; some are cancelled while their probes are out.
 func (c *crowd) submit() {
 	task := request(len(c.asked))
-	ready, refusal := c.replica.Submit(0, "client", task)
+	actions, refusal := c.replica.Submit(0, "client", task)
 	if refusal != nil {
 		c.Fatal(refusal)
 	}
-	a := &ask{answers: map[int]int64{}, open: len(ready.Probe)}
-	for _, call := range ready.Probe {
+	a := &ask{answers: map[int]int64{}, open: len(actions.Probe)}
+	for _, call := range actions.Probe {
 		a.nodes = append(a.nodes, call.Node)
 	}
-	c.open = append(c.open, ready.Probe...)
+	c.open = append(c.open, actions.Probe...)
 	c.asked[task.ID] = a
 	if c.rng.IntN(10) == 0 {
 		c.replica.Cancel(0, task.ID)
@@ -121,8 +121,8 @@ func TestPoTDeadNodeHoldsUpNobody(t *testing.T) {
 			waiting++
 			continue
 		}
-		p.Probed(0, answered(b, 1), v)
-		placedOn(t, p.Probed(0, answered(a, 1), v))
+		p.(scheduler.Prober).Probed(0, answered(b, 1), v)
+		placedOn(t, p.(scheduler.Prober).Probed(0, answered(a, 1), v))
 		placed++
 	}
 	if placed+waiting != 300 || waiting == 0 || placed < 200 {

@@ -1,7 +1,6 @@
 package baselines
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -11,51 +10,15 @@ import (
 	"dodoor/scheduler"
 )
 
-// PrequalKnobs configure the policy prequal. The names in brackets are those of the publication
-// (Wydrowski et al., "Load is not what you should balance: introducing Prequal", NSDI'24).
-type PrequalKnobs struct {
-	Latency  string        // what a node's latency is: "history" (median of recent tasks, as published) or "pending" (queued duration D)
-	Reuse    float64       // uses per probe answer [b_reuse]; 0: the published formula
-	MaxAge   time.Duration // of a probe answer
-	Pool     int           // probe answers kept [m]
-	Quantile float64       // of recent RIFs, above which a node is hot [Q_RIF]
-	Probes   float64       // per task [r_probe]
-	Removals float64       // of pool entries, per task [r_remove]
-	Delta    float64       // net growth of the pool that the formula for b_reuse aims at [δ]
-}
+var _ = register(scheduler.Spec{
+	Name:  "prequal",
+	Knobs: func() scheduler.Knobs { return DefaultPrequal() },
+	New:   newPrequal,
 
-// DefaultPrequalKnobs are the published values. The Dodoor paper's runs differ in Reuse = 1 (Sec. 6.1).
-func DefaultPrequalKnobs() PrequalKnobs {
-	return PrequalKnobs{Latency: "history", MaxAge: time.Second, Pool: 16, Quantile: 0.84, Probes: 3, Removals: 1, Delta: 1}
-}
+	Manual: scheduler.ManualRow{Compares: "up to 16 recent answers", By: "number of tasks, then latency", Messages: "1 + r_probe = 4"},
+})
 
-const (
-	maxPool  = 1024
-	reuseCap = 16 // uses of one answer where the published formula grows without bound or is undefined
-)
-
-func (k *PrequalKnobs) check() error {
-	within := func(x, low, high float64) bool { return x >= low && x <= high }
-	switch {
-	case k.Latency != "history" && k.Latency != "pending":
-		return fmt.Errorf("latency = %q: must be history or pending", k.Latency)
-	case k.Reuse != 0 && !within(k.Reuse, 1, reuseCap):
-		return fmt.Errorf("reuse = %v: must be 0 (the published formula) or between 1 and %d", k.Reuse, reuseCap)
-	case k.MaxAge <= 0:
-		return fmt.Errorf("age_limit = %v: must be above 0", k.MaxAge)
-	case k.Pool < 2 || k.Pool > maxPool:
-		return fmt.Errorf("pool = %d: must be between 2 and %d", k.Pool, maxPool)
-	case !within(k.Quantile, 0, 1):
-		return fmt.Errorf("q_rif = %v: must be between 0 and 1", k.Quantile)
-	case !(k.Probes > 0 && k.Probes <= float64(k.Pool)):
-		return fmt.Errorf("probes = %v: must be above 0 and at most the pool's size, %d", k.Probes, k.Pool)
-	case !within(k.Removals, 0, float64(k.Pool)):
-		return fmt.Errorf("remove = %v: must be between 0 and the pool's size, %d", k.Removals, k.Pool)
-	case !within(k.Delta, 0, math.MaxFloat64):
-		return fmt.Errorf("delta = %v: must be a number of at least 0", k.Delta)
-	}
-	return nil
-}
+const reuseCap = 16 // uses of one answer where the published formula grows without bound or is undefined
 
 // prequal is Prequal in its asynchronous mode: every task is placed from a pool of recent probe
 // answers and then sends probes whose answers serve later tasks.
@@ -71,31 +34,32 @@ type prequal struct {
 	coin     *rand.Rand
 }
 
-func newPrequal(k Knobs) (scheduler.Policy, error) {
-	if err := k.Prequal.check(); err != nil {
-		return nil, err
-	}
-	p := &prequal{knobs: k.Prequal, probes: rate{each: k.Prequal.Probes}, removals: rate{each: k.Prequal.Removals}}
-	p.pool = newProbePool(k.Prequal.Pool, k.Prequal.MaxAge)
+func newPrequal(knobs scheduler.Knobs) scheduler.Policy {
+	k := *knobs.(*PrequalKnobs)
+	p := &prequal{knobs: k, probes: rate{each: k.Probes}, removals: rate{each: k.Removals}}
+	p.pool = newProbePool(k.Pool, k.MaxAge)
 	p.coin = rand.New(&p.coinSeed)
-	return p, nil
+	if k.Idle > 0 {
+		return &idleProber{prequal: p, after: k.Idle}
+	}
+	return p
 }
 
 // Submit goes by the published order: expire, choose, charge, remove, probe.
-func (p *prequal) Submit(now time.Duration, t *cluster.Task, v *scheduler.View) scheduler.Step {
+func (p *prequal) Submit(now time.Duration, t *cluster.Task, v *scheduler.View) scheduler.Decision {
 	draws := v.Draws(t)
 	hot := p.rifs.quantile(p.knobs.Quantile)
 	p.pool.expire(now, v)
 	node, ok := p.choose(t, v, draws, hot)
 	if !ok {
-		return scheduler.Step{}
+		return scheduler.Decision{}
 	}
 	for range p.removals.next() {
 		p.pool.remove(hot)
 	}
-	step := p.on(t, node)
-	step.Probe = p.ask(t, v, draws)
-	return step
+	decision := p.on(t, node)
+	decision.Probe = p.ask(t, v, draws)
+	return decision
 }
 
 // choose takes the pool's best and charges it or, when the pool is too small to choose from, any
@@ -124,18 +88,18 @@ func (p *prequal) ask(t *cluster.Task, v *scheduler.View, draws *rand.Rand) []sc
 }
 
 // Probed puts an answer into the pool. A probe that failed says nothing.
-func (p *prequal) Probed(now time.Duration, probe scheduler.Probe, v *scheduler.View) scheduler.Step {
+func (p *prequal) Probed(now time.Duration, probe scheduler.Probe, v *scheduler.View) scheduler.Decision {
 	name := v.Node(probe.Node).Name
 	if probe.Failed || !remains(v, probe.Node, name) {
-		return scheduler.Step{}
+		return scheduler.Decision{}
 	}
 	p.rifs.add(probe.Answer.Tasks)
 	p.pool.add(poolEntry{node: probe.Node, name: name, received: now, rif: probe.Answer.Tasks,
 		latency: p.latency(&probe.Answer), uses: p.uses(probe.Task, probe.Node, v)})
-	return scheduler.Step{}
+	return scheduler.Decision{}
 }
 
-func (p *prequal) Cached() bool { return false }
+func (p *prequal) Wants() scheduler.Wants { return scheduler.Wants{} }
 
 // latency is the signal that cold nodes are compared by. It is negative, hence the least, for a node
 // that has not finished any task yet, so that somebody tries it.

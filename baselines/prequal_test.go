@@ -16,15 +16,12 @@ import (
 // removes nothing, unless set says otherwise.
 func prequalOn(t fataler, n int, set ...func(*PrequalKnobs)) (*prequal, *scheduler.View) {
 	t.Helper()
-	k := DefaultKnobs()
-	k.Prequal.Probes, k.Prequal.Removals = 1e-9, 0
-	for _, change := range set {
-		change(&k.Prequal)
-	}
-	p, err := newPrequal(k)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := newPolicy(t, "prequal", func(s scheduler.Settings) {
+		prequalOf(s).Probes, prequalOf(s).Removals = 1e-9, 0
+		for _, change := range set {
+			change(prequalOf(s))
+		}
+	})
 	return p.(*prequal), viewOf(t, n, p)
 }
 

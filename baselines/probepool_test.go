@@ -63,7 +63,7 @@ func TestPrequalFailedProbeSaysNothing(t *testing.T) {
 
 // "b_reuse = max{1, (1+δ)/((1−m/n)·r_probe − r_remove)}: n = 100: 1.316; denominator ≤ 0 → 16."
 func TestPrequalReuseFormula(t *testing.T) {
-	k := DefaultPrequalKnobs()
+	k := DefaultPrequal()
 	for _, c := range []struct {
 		n    int
 		want float64

@@ -13,18 +13,18 @@ type random struct {
 	placing
 }
 
-func newRandom(Knobs) (scheduler.Policy, error) { return &random{}, nil }
+var _ = register(scheduler.Spec{
+	Name:   "random",
+	New:    func(scheduler.Knobs) scheduler.Policy { return &random{} },
+	Manual: scheduler.ManualRow{Compares: "1", By: "–", Messages: "1"},
+})
 
-func (r *random) Submit(_ time.Duration, t *cluster.Task, v *scheduler.View) scheduler.Step {
+func (r *random) Submit(_ time.Duration, t *cluster.Task, v *scheduler.View) scheduler.Decision {
 	node, ok := v.Draw(t, v.Draws(t), scheduler.NoNode)
 	if !ok {
-		return scheduler.Step{}
+		return scheduler.Decision{}
 	}
 	return r.on(t, node)
 }
 
-func (r *random) Probed(time.Duration, scheduler.Probe, *scheduler.View) scheduler.Step {
-	return scheduler.Step{}
-}
-
-func (r *random) Cached() bool { return false }
+func (r *random) Wants() scheduler.Wants { return scheduler.Wants{} }

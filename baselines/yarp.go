@@ -1,20 +1,29 @@
 package baselines
 
 import (
-	"fmt"
 	"time"
 
 	"dodoor/internal/cluster"
 	"dodoor/scheduler"
 )
 
-// YarpKnobs configure the policy yarp.
-type YarpKnobs struct {
+var _ = register(scheduler.Spec{
+	Name:  "yarp",
+	Knobs: func() scheduler.Knobs { return &yarpKnobs{Period: 500 * time.Millisecond} },
+	New:   func(k scheduler.Knobs) scheduler.Policy { return &yarp{period: k.(*yarpKnobs).Period} },
+
+	Manual: scheduler.ManualRow{Compares: "2, from a periodic poll", By: "number of tasks", Messages: "1 + S·n/(period × tasks per second)"},
+})
+
+type yarpKnobs struct {
 	Period time.Duration // between two polls of all workers
 }
 
-// DefaultYarpKnobs is half a second between polls.
-func DefaultYarpKnobs() YarpKnobs { return YarpKnobs{Period: 500 * time.Millisecond} }
+func (k *yarpKnobs) Table() scheduler.Table {
+	return scheduler.Table{Name: "yarp", Knobs: []scheduler.Knob{
+		{Key: "period", Value: &k.Period, Means: "Between two polls of all workers; costs n messages each."},
+	}}
+}
 
 // yarp polls every worker periodically, as the YARP reverse proxy polls its backends (paper,
 // Sec. 2.3), and between polls takes the better of two random nodes by the newest answers. A node
@@ -33,31 +42,24 @@ type answer struct {
 	tasks int64
 }
 
-func newYarp(k Knobs) (scheduler.Policy, error) {
-	if k.Yarp.Period <= 0 {
-		return nil, fmt.Errorf("period = %v: must be above 0", k.Yarp.Period)
-	}
-	return &yarp{period: k.Yarp.Period}, nil
-}
-
 // Tick polls when a multiple of the period has passed, however irregular the ticks.
-func (y *yarp) Tick(now time.Duration, v *scheduler.View) scheduler.Step {
+func (y *yarp) Tick(now time.Duration, v *scheduler.View) scheduler.Decision {
 	if now < y.next || len(v.Candidates()) == 0 {
-		return scheduler.Step{}
+		return scheduler.Decision{}
 	}
 	y.next = now.Truncate(y.period) + y.period
 	y.calls = y.calls[:0]
 	for _, i := range v.Candidates() {
 		y.calls = append(y.calls, scheduler.ProbeCall{Node: int(i)})
 	}
-	return scheduler.Step{Probe: y.calls}
+	return scheduler.Decision{Probe: y.calls}
 }
 
-func (y *yarp) Submit(_ time.Duration, t *cluster.Task, v *scheduler.View) scheduler.Step {
+func (y *yarp) Submit(_ time.Duration, t *cluster.Task, v *scheduler.View) scheduler.Decision {
 	draws := v.Draws(t)
 	first, ok := v.Draw(t, draws, scheduler.NoNode)
 	if !ok {
-		return scheduler.Step{}
+		return scheduler.Decision{}
 	}
 	second, ok := v.Draw(t, draws, first)
 	if !ok || y.tasks(v, second) >= y.tasks(v, first) {
@@ -67,18 +69,18 @@ func (y *yarp) Submit(_ time.Duration, t *cluster.Task, v *scheduler.View) sched
 }
 
 // Probed notes an answer. A poll that failed leaves the last one standing.
-func (y *yarp) Probed(_ time.Duration, p scheduler.Probe, v *scheduler.View) scheduler.Step {
+func (y *yarp) Probed(_ time.Duration, p scheduler.Probe, v *scheduler.View) scheduler.Decision {
 	if p.Failed {
-		return scheduler.Step{}
+		return scheduler.Decision{}
 	}
 	for len(y.heard) <= p.Node {
 		y.heard = append(y.heard, answer{})
 	}
 	y.heard[p.Node] = answer{name: v.Node(p.Node).Name, tasks: p.Answer.Tasks}
-	return scheduler.Step{}
+	return scheduler.Decision{}
 }
 
-func (y *yarp) Cached() bool { return false }
+func (y *yarp) Wants() scheduler.Wants { return scheduler.Wants{} }
 
 // tasks is N of node i as last heard.
 func (y *yarp) tasks(v *scheduler.View, i int) int64 {

@@ -98,8 +98,8 @@ func TestYarpComparesTheNewestAnswers(t *testing.T) {
 func TestYarpForgetsDepartedWorkers(t *testing.T) {
 	p := newPolicy(t, "yarp")
 	r := newReplica(t, testConfig(), p, equalNodes(2))
-	p.Probed(0, answered(scheduler.ProbeCall{Node: 0}, 50), r.View())
-	p.Probed(0, answered(scheduler.ProbeCall{Node: 1}, 1), r.View())
+	p.(scheduler.Prober).Probed(0, answered(scheduler.ProbeCall{Node: 0}, 50), r.View())
+	p.(scheduler.Prober).Probed(0, answered(scheduler.ProbeCall{Node: 1}, 1), r.View())
 	rest := equalNodes(2)
 	rest[0] = node("newcomer", 8)
 	push(t, r, 2, rest[1:], nil, nil)

@@ -7,10 +7,10 @@ func ablation(o Options) Study {
 	conditions := []setting{
 		{name: "Even load, b = 100.", cell: func(policy string) Cell { return functions(o, policy, 100, studyTasks) }},
 		{name: "All load through one scheduler, b = 100.", cell: func(policy string) Cell {
-			return functions(o, policy, 100, studyTasks).with(list("sim.skew", 1)...)
+			return functions(o, policy, 100, studyTasks).with(overrides("sim.skew", 1)...)
 		}},
 		{name: "Even load, b = 1600.", cell: func(policy string) Cell {
-			return functions(o, policy, 100, studyTasks).with(list("datastore.b", 1600)...)
+			return functions(o, policy, 100, studyTasks).with(overrides("datastore.b", 1600)...)
 		}},
 	}
 	variants := []struct{ name, policy, set string }{
@@ -48,7 +48,8 @@ func ablation(o Options) Study {
 		}
 		parts = append(parts, Part{Text: "**" + condition.name + "**", Table: table})
 	}
-	parts[0].Text = `Every part of dodoor+ is a switch ([policies](policies.md#dodoor-1)); the defaults are score = ect, view = fresh, home, foreign = 4,
+	parts[0].Text = `
+Every part of dodoor+ is a switch ([policies](policies.md#dodoor-1)); the defaults are score = ect, view = fresh, home, foreign = 4,
 gain = 0.1, adaptive, weighted, ties. What a part is for shows where it is needed: home nodes and fresh reports where views are old, foreign
 nodes and their adaptive number where load is uneven.
 
@@ -56,7 +57,8 @@ nodes and their adaptive number where load is uneven.
 	return Study{
 		Name: "ablation", Title: "The parts of dodoor+", Question: "Which part of dodoor+ does what? (FunctionBench, QPS 100)", Parts: parts,
 		Rules: []Rule{{"Load through one scheduler, without foreign nodes.",
-			"With all load at one of five schedulers, `partition` has a mean makespan of %s s, dodoor+ of %s s: home nodes need foreign ones beside them.",
+			"With all load at one of five schedulers, `partition` has a mean makespan of %s s, dodoor+ of %s s: home nodes need foreign ones " +
+				"beside them.",
 			[]Figure{valueOf(variant(conditions[1], "partition", ""), mean), valueOf(variant(conditions[1], "dodoor+", ""), mean)}}},
 	}
 }

@@ -31,14 +31,6 @@ type Part struct {
 	Says  func(r *Results) string
 }
 
-// Claim is something that the paper says, with what came out here. The judge answers in a few words
-// whether the two agree.
-type Claim struct {
-	Claim     string
-	Published string
-	Judge     func(r *Results) (ours, agrees string)
-}
-
 // Rule is a rule of thumb with the figures that support it, which stand where the text has %s.
 type Rule struct {
 	Breaks  string // under what
@@ -89,7 +81,7 @@ const maxSeeds = 100
 func all(o Options) []Study {
 	return []Study{
 		rerun(o), azure(o), functionBench(o), batches(o), alphas(o),
-		probing(o), nearOracle(o), ablation(o), scale(o), replicas(o), staleness(o), estimates(o), skew(o), failures(o),
+		probing(o), capacity(o), nearOracle(o), ablation(o), scale(o), replicas(o), staleness(o), estimates(o), bursts(o), skew(o), failures(o),
 	}
 }
 

@@ -44,13 +44,22 @@ func (c *Cell) sets() []string {
 	}, c.Sets...)
 }
 
+// profiles are those of package conf that have been read.
+type profiles map[string]*conf.Base
+
 // config loads the setting as -conf and -set would.
-func (c *Cell) config() (*conf.Config, error) {
-	loaded, err := conf.Load(c.Profile, c.sets())
-	if err != nil {
-		return nil, fmt.Errorf("setting %s: %w", c.key(), err)
+func (p profiles) config(c *Cell) (*conf.Config, error) {
+	var err error
+	if p[c.Profile] == nil {
+		p[c.Profile], err = conf.Read(c.Profile)
 	}
-	return loaded, nil
+	if err == nil {
+		var loaded *conf.Config
+		if loaded, err = p[c.Profile].With(c.sets()); err == nil {
+			return loaded, nil
+		}
+	}
+	return nil, fmt.Errorf("setting %s: %w", c.key(), err)
 }
 
 // The traces, and how many tasks of them are replayed. The paper replays 4,000 VM requests and 100,000
@@ -60,6 +69,7 @@ const (
 	paperTasks         = 100_000
 	azureTasks         = 4000
 	studyTasks         = 50_000
+	fewTasks           = 20_000 // at rates at which more would take hours
 )
 
 // functions is FunctionBench in its short mode on the paper's cluster.
@@ -94,8 +104,8 @@ func (o *Options) moment(at time.Duration, n int) time.Duration {
 	return at * time.Duration(o.tasks(n)) / time.Duration(n)
 }
 
-// list makes overrides of words and values: list("a", 1, "b", true) is a=1, b=true.
-func list(pairs ...any) []string {
+// overrides are settings from words and values: overrides("a", 1, "b", true) is a=1, b=true.
+func overrides(pairs ...any) []string {
 	var sets []string
 	for i := 0; i+1 < len(pairs); i += 2 {
 		sets = append(sets, fmt.Sprintf("%v=%v", pairs[i], pairs[i+1]))

@@ -18,7 +18,7 @@ func meanOf(metrics ...Metric) []Column {
 func columnsOf(metrics []Metric, text func(*Results, *Row, Metric) string) []Column {
 	var columns []Column
 	for _, m := range metrics {
-		columns = append(columns, Column{m.Head, func(r *Results, row *Row) string { return text(r, row, m) }})
+		columns = append(columns, Column{m.Head(), func(r *Results, row *Row) string { return text(r, row, m) }})
 	}
 	return columns
 }

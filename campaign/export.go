@@ -3,19 +3,19 @@ package campaign
 import (
 	"encoding/json"
 
-	"dodoor/report"
+	"dodoor/report/metrics"
 )
 
 // exported is one setting in results.json.
 type exported struct {
-	Studies  []string          `json:"studies"`
-	Profile  string            `json:"profile"`
-	Trace    string            `json:"trace"`
-	Policy   string            `json:"policy"`
-	QPS      float64           `json:"qps"`
-	Tasks    int               `json:"tasks"`
-	Settings []string          `json:"settings"` // beyond the profile
-	Runs     []*report.Summary `json:"runs"`     // by seed
+	Studies  []string           `json:"studies"`
+	Profile  string             `json:"profile"`
+	Trace    string             `json:"trace"`
+	Policy   string             `json:"policy"`
+	QPS      float64            `json:"qps"`
+	Tasks    int                `json:"tasks"`
+	Settings []string           `json:"settings"` // beyond the profile
+	Runs     []*metrics.Summary `json:"runs"`     // by seed
 }
 
 // JSON lists every setting with the summaries of its runs.

@@ -10,24 +10,26 @@ import (
 func failures(o Options) Study {
 	const tasks = 20_000
 	const away = time.Minute
-	begin := o.moment(time.Minute, tasks)
+	const at = time.Minute
+	begin := o.moment(at, tasks)
+	dies, isAway := fmt.Sprintf("dies at %g s", at.Seconds()), fmt.Sprintf("away %g–%g s", at.Seconds(), (at+away).Seconds())
 	fault := func(what, name string, returns bool) []string {
 		back := ""
 		if returns {
 			back = fmt.Sprintf(", until='%v'", begin+away)
 		}
-		return list("sim.fault", fmt.Sprintf("[{what='%s', name='%s', at='%v'%s}]", what, name, begin, back))
+		return overrides("sim.fault", fmt.Sprintf("[{what='%s', name='%s', at='%v'%s}]", what, name, begin, back))
 	}
 	events := []struct {
 		name string
 		sets []string
 	}{
 		{"nothing fails", nil},
-		{"scheduler-2 dies at 60 s", fault("scheduler", "scheduler-2", false)},
-		{"scheduler-2 is away 60–120 s", fault("scheduler", "scheduler-2", true)},
-		{"data service is away 60–120 s", fault("datastore", "", true)},
-		{"all 40 m510 are away 60–120 s", fault("class", "m510", true)},
-		{"a c6620 dies at 60 s", fault("worker", "c6620-1", false)},
+		{"scheduler-2 " + dies, fault("scheduler", "scheduler-2", false)},
+		{"scheduler-2 is " + isAway, fault("scheduler", "scheduler-2", true)},
+		{"data service is " + isAway, fault("datastore", "", true)},
+		{"all 40 m510 are " + isAway, fault("class", "m510", true)},
+		{"a c6620 " + dies, fault("worker", "c6620-1", false)},
 	}
 	policies := []string{"dodoor", "dodoor+", "pot"}
 	cell := func(policy string, sets []string) Cell { return functions(o, policy, 80, tasks).with(sets...) }
@@ -52,9 +54,11 @@ func failures(o Options) Study {
 	}
 	data, class := events[3].sets, events[4].sets
 	return Study{
-		Name: "failures", Title: "Failures", Question: "What does it cost when machines die without notice? (FunctionBench, QPS 80, 20,000 tasks, about 250 s)",
+		Name: "failures", Title: "Failures", Question: "What does it cost when machines die without notice? (FunctionBench, QPS 80, 20,000 " +
+			"tasks, about 250 s)",
 		Parts: []Part{
-			{Text: `What a machine held is gone with it: its queue, its running tasks, its caches. Tasks of a dead worker are placed again, from the beginning;
+			{Text: `
+What a machine held is gone with it: its queue, its running tasks, its caches. Tasks of a dead worker are placed again, from the beginning;
 those of a dead scheduler are submitted again to another one, and run twice where a worker had them already, but count once. Without its
 data service a scheduler goes on with the last snapshot. What comes back knows nothing. *Retried* are tasks with more than one
 attempt, per run.`, Table: table, Says: func(r *Results) string {
@@ -62,7 +66,8 @@ attempt, per run.`, Table: table, Says: func(r *Results) string {
 				return fmt.Sprintf("Tasks lost or failed in all runs of this study: %s of %s.", exact(lost), exact(all))
 			}},
 		},
-		Rules: []Rule{{"Machines that die.", `%s tasks were lost in any scenario. A minute without data service makes the mean of dodoor %s times as high, of dodoor+
+		Rules: []Rule{{"Machines that die.", `
+%s tasks were lost in any scenario. A minute without data service makes the mean of dodoor %s times as high, of dodoor+
 %s times; a minute without the forty small nodes %s and %s times.`, []Figure{
 			func(r *Results) string { lost, _ := missing(r); return exact(lost) },
 			timesOf(cell("dodoor", data), cell("dodoor", nil)), timesOf(cell("dodoor+", data), cell("dodoor+", nil)),

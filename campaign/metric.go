@@ -3,44 +3,55 @@ package campaign
 import (
 	"math"
 
-	"dodoor/report"
+	"dodoor/report/metrics"
 )
 
-// Metric is a figure of a run.
+// Metric is a figure of an outcome.
 type Metric struct {
-	Head   string // of its column, with the unit
-	Of     func(*report.Summary) float64
-	Digits int // after the point, always; 0: as many as the value can bear
+	metrics.Metric
+	of func(*Outcome) float64
+}
+
+// summed is a figure of a run's summary.
+func summed(m metrics.Metric) Metric {
+	return Metric{m, func(o *Outcome) float64 { return m.Of(o.Summary) }}
+}
+
+// hundredths writes a latency as the paper does.
+func hundredths(m metrics.Metric) Metric {
+	m.Digits = 2
+	return summed(m)
+}
+
+// byClock are throughput and P99 makespan by a clock.
+func byClock(c Clock) (rate, tail Metric) {
+	return Metric{metrics.Throughput, func(o *Outcome) float64 { return o.Readings[c].ThroughputPerS }},
+		Metric{metrics.MakespanP99, func(o *Outcome) float64 { return o.Readings[c].P99S }}
 }
 
 // The figures of the page. Makespan and throughput are in trace time, as everywhere in this project.
 var (
-	throughput = Metric{"tasks/s", func(s *report.Summary) float64 { return s.ThroughputPerS }, 0}
-	mean       = Metric{"mean (s)", func(s *report.Summary) float64 { return s.MakespanS.Mean }, 0}
-	p95        = Metric{"P95 (s)", func(s *report.Summary) float64 { return s.MakespanS.P95 }, 0}
-	p99        = Metric{"P99 (s)", func(s *report.Summary) float64 { return s.MakespanS.P99 }, 0}
-	control    = Metric{"control msgs/task", func(s *report.Summary) float64 { return s.ControlMessagesPerTask }, 3}
-	messages   = Metric{"control msgs", func(s *report.Summary) float64 { return float64(s.Messages.Control()) }, 0}
-	schedP50   = Metric{"sched. p50 (ms)", func(s *report.Summary) float64 { return s.SchedulingMs.P50 }, 2}
-	schedP95   = Metric{"sched. p95 (ms)", func(s *report.Summary) float64 { return s.SchedulingMs.P95 }, 2}
-	schedP99   = Metric{"sched. p99 (ms)", func(s *report.Summary) float64 { return s.SchedulingMs.P99 }, 2}
-	schedMean  = Metric{"sched. mean (ms)", func(s *report.Summary) float64 { return s.SchedulingMs.Mean }, 2}
-	schedMax   = Metric{"sched. max (ms)", func(s *report.Summary) float64 { return s.SchedulingMs.Max }, 2}
-	viewAge    = Metric{"view age (decisions)", ageOfView, 0}
-	used       = Metric{"cores used (%)", func(s *report.Summary) float64 { return 100 * s.Utilisation.Cores }, 1}
-	retried    = Metric{"retried", func(s *report.Summary) float64 { return float64(s.Retried) }, 1}
-	unfinished = Metric{"lost or failed", func(s *report.Summary) float64 { return float64(s.Tasks - s.Completed) }, 1}
+	throughput = summed(metrics.Throughput)
+	mean       = summed(metrics.MakespanMean)
+	p95        = summed(metrics.MakespanP95)
+	p99        = summed(metrics.MakespanP99)
+	control    = summed(metrics.ControlMessagesPerTask)
+	messages   = summed(metrics.ControlMessages)
+	schedP50   = hundredths(metrics.SchedulingP50)
+	schedP95   = hundredths(metrics.SchedulingP95)
+	schedP99   = hundredths(metrics.SchedulingP99)
+	schedMean  = hundredths(metrics.SchedulingMean)
+	schedMax   = hundredths(metrics.SchedulingMax)
+	viewAge    = Metric{metrics.ViewAgeMean, ageOfView}
+	used       = summed(metrics.CoresUsed)
+	retried    = summed(metrics.Retried)
+	unfinished = summed(metrics.Unfinished)
 )
 
-// usedBy is how much of a class's cores was in use.
-func usedBy(class string) Metric {
-	return Metric{class + " (%)", func(s *report.Summary) float64 { return 100 * s.PerClass[class].UtilisationCores }, 1}
-}
-
 // ageOfView is how many decisions the deciding view lacked. Policies that have none have no such age.
-func ageOfView(s *report.Summary) float64 {
-	if s.Messages.Delta+s.Messages.Push == 0 {
+func ageOfView(o *Outcome) float64 {
+	if m := o.Summary.Messages; m.Delta+m.Push == 0 {
 		return math.NaN()
 	}
-	return s.ViewAgeDecisions.Mean
+	return metrics.ViewAgeMean.Of(o.Summary)
 }

@@ -31,10 +31,10 @@ func nearOracle(o Options) Study {
 		{"FunctionBench, QPS 80", bench(80), ordinaryBound},
 		{"FunctionBench, QPS 100", bench(100), ordinaryBound},
 		{"Azure, QPS 2", func(policy string) Cell { return machines(o, policy, 2) }, ordinaryBound},
-		{"QPS 100, 60 % through one scheduler", bench(100, list("sim.skew", 0.6)...), adverseBound},
-		{"QPS 100, all through one scheduler", bench(100, list("sim.skew", 1)...), adverseBound},
-		{"QPS 100, b = 1600", bench(100, list("datastore.b", 1600)...), adverseBound},
-		{"QPS 80, estimates off by σ = 1", bench(80, list("worker.noise", 1)...), adverseBound},
+		{"QPS 100, 60 % through one scheduler", bench(100, overrides("sim.skew", 0.6)...), adverseBound},
+		{"QPS 100, all through one scheduler", bench(100, overrides("sim.skew", 1)...), adverseBound},
+		{"QPS 100, b = 1600", bench(100, overrides("datastore.b", 1600)...), adverseBound},
+		{"QPS 80, estimates off by σ = 1", bench(80, overrides("worker.noise", 1)...), adverseBound},
 	}
 	table := &Table{Labels: []string{"setting", "policy"}, Columns: slices.Concat(spreadOf(mean, p95), meanOf(control),
 		ratioOf("mean / oracle", mean), ratioOf("P95 / oracle", p95), bound(mean))}
@@ -88,10 +88,13 @@ func nearOracle(o Options) Study {
 		return most
 	}
 	return Study{
-		Name: "oracle", Title: "dodoor+ against the oracle", Question: "How far from a scheduler that knows everything is dodoor+, with the paper's messages or fewer?",
+		Name: "oracle", Title: "dodoor+ against the oracle", Question: "How far from a scheduler that knows everything is dodoor+, with the " +
+			"paper's messages or fewer?",
 		Parts: []Part{
-			{Text: `The oracle compares all nodes in their true state with the true durations and gives every task, as it comes, the earliest finish. It is
-greedy: it thinks of no later task, so that a ratio below 1 is possible for a policy that leaves room. ` + "`dodoor+lean`" + ` is dodoor+ with
+			{Text: `
+The oracle compares all nodes in their true state with the true durations and gives every task, as it comes, the earliest finish. It is
+greedy: it thinks of no later task, so that a ratio below 1 is possible for a policy that leaves room. ` + "`dodoor+lean`" +
+				` is dodoor+ with
 b = 1600 and b_Δ = 32.`},
 			{Table: table, Says: func(r *Results) string {
 				text := "dodoor+ keeps every bound on the mean."

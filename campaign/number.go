@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"dodoor/report"
+	"dodoor/report/stats"
 )
 
 // number writes a figure with as many digits as it can bear, and thousands apart.
@@ -60,7 +60,7 @@ func (m *Metric) digits(v float64) int {
 func (m *Metric) text(v float64) string { return decimal(v, m.digits(v)) }
 
 // spread writes a mean ± half its interval.
-func (m *Metric) spread(e report.Estimate) string {
+func (m *Metric) spread(e stats.Estimate) string {
 	if e.N < 2 {
 		return m.text(e.Mean)
 	}
@@ -77,7 +77,7 @@ func percent(share float64) string {
 }
 
 // changed writes a change with its interval, in per cent. A tilde says that the interval holds zero.
-func changed(c report.Change) string {
+func changed(c stats.Change) string {
 	if c.Pairs < 2 {
 		return percent(c.Mean)
 	}

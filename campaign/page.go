@@ -12,34 +12,37 @@ type About struct {
 	Machine string
 	Took    time.Duration // 0: nobody measured it
 	Busy    time.Duration // of the processor
-	Plots   string        // where the pictures are, seen from the page
 }
 
 // Page writes the page in Markdown.
 func (p *Plan) Page(r *Results, about About) []byte {
 	var b strings.Builder
+	paragraph(&b, "# Reproduction of the paper, and beyond")
+	judged := p.judged(r)
+	summary(&b, judged)
 	p.opening(&b, about)
-	p.claims(&b, r)
+	claims(&b, judged)
 	for i := range p.Studies {
-		p.Studies[i].write(&b, r, about.Plots)
+		p.Studies[i].write(&b, r)
 	}
 	p.rules(&b, r)
 	return []byte(b.String())
 }
 
 func (p *Plan) opening(b *strings.Builder, about About) {
-	paragraph(b, "# Reproduction of the paper, and beyond")
 	paragraph(b, `Every experiment of the paper (Sec. 6), and what it leaves open, in the simulator: production policy, queue and accounting
 code in virtual time. Makespan is from submission to known completion. Every setting is run with several seeds; all policies see the
 same arrivals, tasks and random draws. A figure is the mean over seeds ± half its 95 % interval (Student's *t*); a change is the mean
 of paired runs with its bootstrap interval, and a tilde marks one whose interval holds zero. Unless a study says otherwise: 100
 workers of the paper's four classes, 5 schedulers with 8 handlers each, b = 100, b_Δ = 8, α = 0.5, Poisson arrivals, 100 tasks of
 warm-up, network delay 0.1 ms, 0.2 ms of a handler's time per message, exact estimates, no interference.`)
-	paragraph(b, "This page is generated; edit package `campaign` instead. Command, machine and duration, and how long the simulator took in the\n"+
+	paragraph(b, "This page is generated; edit package `campaign` instead. Command, machine and duration, and how long the simulator took "+
+		"in the\n"+
 		"study of scale, are those of this run; all else is the same on every machine.")
 	fmt.Fprintf(b, "* Command: `%s`\n* Machine: %s\n", about.Command, about.Machine)
 	if about.Took > 0 {
-		fmt.Fprintf(b, "* Duration: %v for %d runs, with %v of processor time\n", about.Took.Round(time.Second), p.Runs(), about.Busy.Round(time.Second))
+		fmt.Fprintf(b, "* Duration: %v for %d runs, with %v of processor time\n", about.Took.Round(time.Second), p.Runs(),
+			about.Busy.Round(time.Second))
 	}
 	fmt.Fprintf(b, "* Seeds: 1 to %d\n* Azure trace: %s\n", p.Options.Seeds, p.azureTrace())
 	if p.Options.Quick {
@@ -55,27 +58,7 @@ func (p *Plan) azureTrace() string {
 	return "synthetic, with the marginals of the public one; `-azure FILE` replays a real one"
 }
 
-// claims are the summary: what the paper says, and what came out.
-func (p *Plan) claims(b *strings.Builder, r *Results) {
-	lines := [][]string{{"claim of the paper", "published", "ours", "agrees"}}
-	for _, s := range p.Studies {
-		for _, c := range s.Claims {
-			ours, agrees := c.Judge(r)
-			lines = append(lines, []string{c.Claim, c.Published, ours, agrees})
-		}
-	}
-	if len(lines) == 1 {
-		return
-	}
-	paragraph(b, "## The paper's claims")
-	paragraph(b, `Computed: *yes* is a change in the published direction, of half to twice the published size, or a figure within 10 %;
-*direction* is a smaller or larger one; *no* is none, or one the other way. "Clean" is this project's own code; "the fault" is one of the
-prototype's ([below](#rerun)).`)
-	writeAligned(b, lines, 4)
-	b.WriteString("\n")
-}
-
-func (s *Study) write(b *strings.Builder, r *Results, plots string) {
+func (s *Study) write(b *strings.Builder, r *Results) {
 	fmt.Fprintf(b, "<a id=%q></a>\n\n", s.Name)
 	paragraph(b, "## "+s.Title)
 	paragraph(b, "*"+s.Question+"*")
@@ -105,7 +88,8 @@ func (p *Plan) rules(b *strings.Builder, r *Results) {
 			for _, f := range rule.Figures {
 				figures = append(figures, f(r))
 			}
-			lines = append(lines, fmt.Sprintf("* **%s** %s ([study](#%s))\n", rule.Breaks, fmt.Sprintf(rule.Text, figures...), s.Name))
+			lines = append(lines, fmt.Sprintf("* **%s** %s ([study](#%s))\n", rule.Breaks, fmt.Sprintf(strings.TrimSpace(rule.Text), figures...),
+				s.Name))
 		}
 	}
 	if len(lines) == 0 {
@@ -118,4 +102,4 @@ func (p *Plan) rules(b *strings.Builder, r *Results) {
 }
 
 // paragraph writes a block of text. Line ends within it are those of the program's text.
-func paragraph(b *strings.Builder, text string) { b.WriteString(text + "\n\n") }
+func paragraph(b *strings.Builder, text string) { b.WriteString(strings.TrimSpace(text) + "\n\n") }

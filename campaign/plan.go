@@ -3,7 +3,6 @@ package campaign
 import (
 	"cmp"
 	"fmt"
-	"slices"
 
 	"dodoor/conf"
 )
@@ -36,7 +35,7 @@ type run struct {
 // however they are written.
 func NewPlan(studies []Study, o Options) (*Plan, error) {
 	p := &Plan{Studies: studies, Options: o}
-	byText := map[string]*run{}
+	read, byText := profiles{}, map[string]*run{}
 	byKey := map[string]int{}
 	for _, s := range studies {
 		for _, c := range s.cells() {
@@ -46,7 +45,7 @@ func NewPlan(studies []Study, o Options) (*Plan, error) {
 			}
 			byKey[c.key()] = len(p.cells)
 			entry := planned{cell: c, studies: []string{s.Name}}
-			if err := p.add(&entry, s.Name, byText); err != nil {
+			if err := p.add(&entry, s.Name, read, byText); err != nil {
 				return nil, err
 			}
 			p.cells = append(p.cells, entry)
@@ -56,8 +55,8 @@ func NewPlan(studies []Study, o Options) (*Plan, error) {
 }
 
 // add plans the runs of one setting, or finds them.
-func (p *Plan) add(entry *planned, study string, byText map[string]*run) error {
-	base, err := entry.cell.config()
+func (p *Plan) add(entry *planned, study string, read profiles, byText map[string]*run) error {
+	base, err := read.config(&entry.cell)
 	if err != nil {
 		return err
 	}
@@ -90,28 +89,8 @@ func (p *Plan) Runs() int { return len(p.runs) }
 // weight estimates what a run costs: it makes the remaining time credible, and nothing else depends on it.
 func weight(c *conf.Config) float64 {
 	perTask := map[string]float64{"pot": 1.4, "prequal": 1.6, "dodoor+": 1.3, "oracle": 2.2, "least-loaded": 1.5}
-	workers := 0
-	for _, class := range c.Classes {
-		workers += class.Count
-	}
-	far := 1 + float64(workers)/10_000 // what does not fit a cache is slow
+	far := 1 + float64(c.Workers())/10_000 // what does not fit a cache is slow
 	return float64(c.Generator.N) * cmp.Or(perTask[c.Scheduler.Policy], 1) * far
-}
-
-// order returns the runs in the order in which they start: large ones first, as only one of them runs at a
-// time, then study by study.
-func (p *Plan) order() []*run {
-	ordered := slices.Clone(p.runs)
-	slices.SortStableFunc(ordered, func(a, b *run) int {
-		switch {
-		case a.large == b.large:
-			return 0
-		case a.large:
-			return -1
-		}
-		return 1
-	})
-	return ordered
 }
 
 // results returns the outcomes once all runs have ended.

@@ -6,8 +6,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"go.uber.org/goleak"
 
@@ -67,48 +65,6 @@ func TestWhatCannotBePlanned(t *testing.T) {
 	if _, err := NewPlan([]Study{{Extra: []Cell{bad}}}, Options{Seeds: 1}); err == nil || !strings.Contains(err.Error(), "datastore.b") {
 		t.Errorf("got %v", err)
 	}
-}
-
-// Two large runs never overlap, they start first, and others run beside them.
-func TestOneLargeRunAtATime(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		o := Options{Seeds: 4}
-		small := functions(o, "pot", 100, studyTasks)
-		large := functions(o, "dodoor", 100, studyTasks)
-		large.Large = true
-		p, err := NewPlan([]Study{{Name: "a", Extra: []Cell{small, large}}}, o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var busy, beside atomic.Int32
-		do := func(ctx context.Context, c *conf.Config) (Outcome, error) {
-			if c.Scheduler.Policy == "dodoor" {
-				if busy.Add(1) > 1 {
-					t.Error("two large runs at the same time")
-				}
-				defer busy.Add(-1)
-				<-time.After(10 * time.Second)
-			} else {
-				beside.Add(busy.Load())
-				<-time.After(time.Second)
-			}
-			return invented(ctx, c)
-		}
-		begin := time.Now()
-		var last Progress
-		if _, err := p.Run(t.Context(), do, 3, func(p Progress) { last = p }); err != nil {
-			t.Fatal(err)
-		}
-		if took := time.Since(begin); took != 40*time.Second {
-			t.Errorf("took %v; the large runs alone take 40 s", took)
-		}
-		if beside.Load() != 4 {
-			t.Errorf("%d small runs beside a large one; want all 4", beside.Load())
-		}
-		if last != (Progress{Study: "a", Done: 8, Total: 8, Share: 1}) {
-			t.Errorf("the last progress is %+v", last)
-		}
-	})
 }
 
 // The first error ends the campaign, whoever waits for whom.

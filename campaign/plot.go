@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
-	"strings"
 
 	"dodoor/report/figure"
 )
@@ -16,7 +15,7 @@ type Plot struct {
 	Caption string
 	X       string // label of the axis
 	LogX    bool
-	Metrics []Metric
+	Metrics []Metric // with one axis
 	Lines   []Line
 }
 
@@ -45,11 +44,10 @@ const far = 30
 // figure is what package figure draws.
 func (p *Plot) figure(r *Results) *figure.Figure {
 	f := &figure.Figure{Title: p.Title, Kind: figure.Points, OwnY: true,
-		X: figure.Axis{Label: p.X, Log: p.LogX}, Y: figure.Axis{Label: "makespan (s)"}}
+		X: figure.Axis{Label: p.X, Log: p.LogX}, Y: figure.Axis{Label: p.Metrics[0].Axis}}
 	least, most := 0.0, 0.0
 	for _, m := range p.Metrics {
-		name, _, _ := strings.Cut(m.Head, " (") // the axis has the unit
-		panel := figure.Panel{Title: name}
+		panel := figure.Panel{Title: m.Name} // the axis has the unit
 		for i, l := range p.Lines {
 			s := figure.Series{Label: l.Label, Style: i, X: l.X, Half: []float64{}}
 			if known := slices.Index(looks, l.Label); known >= 0 {
@@ -98,7 +96,7 @@ func (p *Plan) Drawings(r *Results) ([]Drawing, error) {
 	return all, nil
 }
 
-// DrawingPrefix begins the name of every picture.
-const DrawingPrefix = "reproduction-"
+// drawingPrefix begins the name of every picture.
+const drawingPrefix = "reproduction-"
 
-func (p *Plot) file() string { return DrawingPrefix + p.Name + ".svg" }
+func (p *Plot) file() string { return drawingPrefix + p.Name + ".svg" }

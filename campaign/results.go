@@ -4,14 +4,16 @@ import (
 	"fmt"
 	"time"
 
-	"dodoor/report"
+	"dodoor/report/metrics"
+	"dodoor/report/stats"
 )
 
 // Outcome is one simulated run.
 type Outcome struct {
-	Summary *report.Summary
-	Events  int64
-	Took    time.Duration // on this machine; 0: nobody measured it
+	Summary  *metrics.Summary
+	Readings map[Clock]Reading // of a Stopwatch
+	Events   int64
+	Took     time.Duration // on this machine; 0: nobody measured it
 }
 
 // Results are the outcomes of a plan.
@@ -31,25 +33,21 @@ func (r *Results) of(c Cell) []*Outcome {
 func (r *Results) values(c Cell, m Metric) []float64 {
 	var values []float64
 	for _, o := range r.of(c) {
-		values = append(values, m.Of(o.Summary))
+		values = append(values, m.of(o))
 	}
 	return values
 }
 
 // estimate is the mean of a figure over the seeds, with its interval.
-func (r *Results) estimate(c Cell, m Metric) report.Estimate {
-	var cell report.Cell
-	for _, o := range r.of(c) {
-		cell.Runs = append(cell.Runs, &report.Run{Summary: o.Summary})
-	}
-	return cell.Estimate(m.Of)
+func (r *Results) estimate(c Cell, m Metric) stats.Estimate {
+	return stats.EstimateOf(r.values(c, m))
 }
 
 func (r *Results) mean(c Cell, m Metric) float64 { return r.estimate(c, m).Mean }
 
 // change is how much a figure differs between two settings, over the seeds that both have.
-func (r *Results) change(c, against Cell, m Metric) report.Change {
-	return report.PairedChange(r.values(c, m), r.values(against, m))
+func (r *Results) change(c, against Cell, m Metric) stats.Change {
+	return stats.PairedChange(r.values(c, m), r.values(against, m))
 }
 
 // valueOf is a figure of a setting in a text.

@@ -7,39 +7,48 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"pgregory.net/rapid"
+	"dodoor/report/stats"
 
-	"dodoor/report"
+	"pgregory.net/rapid"
 )
 
-func TestAgrees(t *testing.T) {
-	sure := func(v float64) report.Change {
-		return report.Change{Mean: v, Low: v - 0.001, High: v + 0.001, Pairs: 5}
+// Direction first: an interval that holds zero is none. Then size, and whose is larger.
+func TestJudge(t *testing.T) {
+	sure := func(v float64) stats.Change {
+		return stats.Change{Mean: v, Low: v - 0.001, High: v + 0.001, Pairs: 5}
 	}
 	for _, c := range []struct {
-		published float64
-		ours      report.Change
-		want      string
+		end, least, most float64
+		ours             stats.Change
+		direction        Direction
+		size             Size
+		larger           Larger
 	}{
-		{-0.10, sure(-0.10), "yes"},
-		{-0.10, sure(-0.051), "yes"},
-		{-0.10, sure(-0.19), "yes"},
-		{-0.10, sure(-0.049), "direction, smaller"},
-		{-0.10, sure(-0.21), "direction, larger"},
-		{-0.10, sure(0.10), "**no**"},
-		{0.10, sure(0.12), "yes"},
-		{-0.10, report.Change{Mean: -0.10, Low: -0.25, High: 0.05, Pairs: 5}, "**no**"},
-		{-0.10, report.Change{Mean: -0.10, Low: -0.10, High: -0.10, Pairs: 1}, "yes"},
-		{-0.10, report.Change{Mean: math.NaN(), Low: math.NaN(), High: math.NaN()}, "**no**"},
+		{-0.10, -0.10, -0.10, sure(-0.11), sameWay, alike, largerHere},
+		{-0.10, -0.10, -0.10, sure(-0.124), sameWay, alike, largerHere},
+		{-0.10, -0.10, -0.10, sure(-0.076), sameWay, alike, largerThere},
+		{-0.10, -0.10, -0.10, sure(-0.126), sameWay, unlike, largerHere},
+		{-0.10, -0.10, -0.10, sure(-0.20), sameWay, unlike, largerHere}, // twice the size does not agree
+		{-0.10, -0.10, -0.10, sure(-0.074), sameWay, unlike, largerThere},
+		{-0.10, -0.10, -0.10, sure(0.10), otherWay, unlike, neither},
+		{0.33, 0.06, 0.33, sure(0.07), sameWay, alike, largerThere}, // within the published range
+		{0.33, 0.06, 0.33, sure(0.50), sameWay, unlike, largerHere},
+		{0.06, 0.06, 0.33, sure(0.02), sameWay, unlike, largerThere}, // its lower end is judged as well
+		{0.06, 0.06, 0.33, sure(0.30), sameWay, alike, largerHere},
+		{0.06, 0.06, 0.33, sure(-0.02), otherWay, unlike, neither},
+		{-0.10, -0.10, -0.10, stats.Change{Mean: -0.10, Low: -0.25, High: 0.05, Pairs: 5}, noWay, unlike, neither},
+		{-0.10, -0.10, -0.10, stats.Change{Mean: -0.10, Low: -0.10, High: -0.10, Pairs: 1}, sameWay, alike, largerThere},
+		{-0.10, -0.10, -0.10, stats.Change{Mean: math.NaN(), Low: math.NaN(), High: math.NaN()}, noWay, unlike, neither},
 	} {
-		if got := agrees(c.published, c.ours); got != c.want {
-			t.Errorf("published %g, ours %+v: %s, want %s", c.published, c.ours, got, c.want)
+		got := judge(c.ours, c.end, c.least, c.most)
+		if got.Direction != c.direction || got.Size != c.size || got.Larger != c.larger {
+			t.Errorf("published %g of %g to %g, ours %+v: %+v, want %s, %s, %s", c.end, c.least, c.most, c.ours, got, c.direction, c.size, c.larger)
 		}
 	}
 }
 
-// "Up to" is the largest change in the published direction, wherever it is.
-func TestExtreme(t *testing.T) {
+// "Up to" is the largest change in the published direction, wherever it is; the lower end of a range the smallest.
+func TestExtremes(t *testing.T) {
 	cell, r := measured(map[string][]float64{"base": {10, 20}, "a": {9.5, 19}, "b": {8, 16}, "c": {15, 30}})
 	var pairs []pair
 	for i, name := range []string{"a", "b", "c"} {
@@ -48,11 +57,40 @@ func TestExtreme(t *testing.T) {
 		r.outcomes[c.key()] = r.of(cell(name))
 		pairs = append(pairs, pair{c, base})
 	}
-	if ours, agree := extreme(pairs, mean, -0.15)(r); ours != "−20.0 [−20.0, −20.0] % at QPS 2" || agree != "yes" {
-		t.Errorf("down: %s, %s", ours, agree)
+	for _, c := range []struct {
+		what string
+		got  Judgement
+		want Judgement
+	}{
+		{"down", atBest(pairs, mean, -0.15)(r), Judgement{"−20.0 [−20.0, −20.0] % at QPS 2", sameWay, unlike, largerHere}},
+		{"up", atBest(pairs, mean, 0.45)(r), Judgement{"+50.0 [+50.0, +50.0] % at QPS 3", sameWay, alike, largerHere}},
+		{"least", least(pairs[:2], mean, -0.04, -0.19)(r), Judgement{"−5.0 [−5.0, −5.0] % at QPS 1", sameWay, alike, largerHere}},
+		{"most", most(pairs[:2], mean, -0.04, -0.19)(r), Judgement{"−20.0 [−20.0, −20.0] % at QPS 2", sameWay, alike, largerHere}},
+		{"least of all", least(pairs, mean, -0.04, -0.19)(r), Judgement{"+50.0 [+50.0, +50.0] % at QPS 3", otherWay, unlike, neither}},
+	} {
+		if c.got != c.want {
+			t.Errorf("%s: %+v, want %+v", c.what, c.got, c.want)
+		}
 	}
-	if ours, agree := extreme(pairs, mean, 0.15)(r); ours != "+50.0 [+50.0, +50.0] % at QPS 3" || agree != "direction, larger" {
-		t.Errorf("up: %s, %s", ours, agree)
+}
+
+// Every claim is in one group of the summary, and in the table.
+func TestSummaryNamesEveryClaim(t *testing.T) {
+	p, r := every(t, false)
+	head, table, ok := strings.Cut(string(p.Page(r, about)), `<a id="claims">`)
+	if !ok {
+		t.Fatal("no table of claims")
+	}
+	for _, j := range p.judged(r) {
+		if n := strings.Count(head, j.Claim.Claim+" ("); n != 1 {
+			t.Errorf("%q is %d times in the summary", j.Claim.Claim, n)
+		}
+		if !strings.Contains(table, "| "+j.Claim.Claim) {
+			t.Errorf("%q is not in the table", j.Claim.Claim)
+		}
+	}
+	if lines := strings.Count(head[:strings.Index(head, "* Command:")], "\n"); lines > 20 {
+		t.Errorf("the summary and what is said of the runs take %d lines", lines)
 	}
 }
 
@@ -86,10 +124,10 @@ func TestNumbers(t *testing.T) {
 		{exact(5), "5"}, {exact(0.25), "0.25"}, {exact(16680), "16,680"}, {exact(1.16), "1.16"}, {exact(100000), "100,000"},
 		{percent(0.1234), "+12.3"}, {percent(-0.0004), "0.0"}, {percent(0.0004), "0.0"}, {percent(-0.5), "−50.0"},
 		{control.text(1.175), "1.175"}, {mean.text(1.175), "1.18"},
-		{mean.spread(report.Estimate{Mean: 1234.4, Half: 12.34, N: 5}), "1,234 ± 12"}, {mean.spread(report.Estimate{Mean: 2, N: 1}), "2.00"},
-		{changed(report.Change{Mean: -0.1, Low: -0.2, High: -0.05, Pairs: 5}), "−10.0 [−20.0, −5.0]"},
-		{changed(report.Change{Mean: -0.1, Low: -0.2, High: 0.05, Pairs: 5}), "~−10.0 [−20.0, +5.0]"},
-		{changed(report.Change{Mean: 0.1, Low: 0.1, High: 0.1, Pairs: 1}), "+10.0"},
+		{mean.spread(stats.Estimate{Mean: 1234.4, Half: 12.34, N: 5}), "1,234 ± 12"}, {mean.spread(stats.Estimate{Mean: 2, N: 1}), "2.00"},
+		{changed(stats.Change{Mean: -0.1, Low: -0.2, High: -0.05, Pairs: 5}), "−10.0 [−20.0, −5.0]"},
+		{changed(stats.Change{Mean: -0.1, Low: -0.2, High: 0.05, Pairs: 5}), "~−10.0 [−20.0, +5.0]"},
+		{changed(stats.Change{Mean: 0.1, Low: 0.1, High: 0.1, Pairs: 1}), "+10.0"},
 	} {
 		if c.got != c.want {
 			t.Errorf("got %q, want %q", c.got, c.want)

@@ -1,5 +1,7 @@
 package conf
 
+import "slices"
+
 // Class is a kind of node.
 type Class struct {
 	Name     string             `toml:"name"`
@@ -56,6 +58,30 @@ func (c *Config) Class(name string) (Class, bool) {
 		}
 	}
 	return Class{}, false
+}
+
+// ClassNames lists the classes in their order.
+func (c *Config) ClassNames() []string {
+	var names []string
+	for _, class := range c.Classes {
+		names = append(names, class.Name)
+	}
+	return names
+}
+
+// Workers is how many workers the cluster has.
+func (c *Config) Workers() int {
+	n := 0
+	for _, class := range c.Classes {
+		n += class.Count
+	}
+	return n
+}
+
+// ManagesDisk reports whether any node declares a disk. A cluster that declares none does not manage
+// disks, as in the paper, and what a trace says about them is left out.
+func (c *Config) ManagesDisk() bool {
+	return slices.ContainsFunc(c.Classes, func(class Class) bool { return class.DiskMB > 0 })
 }
 
 // Lists of tables are addressed by name in overrides and in error messages, where elements have one.

@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"time"
 
-	"dodoor/internal/cluster"
+	"dodoor/scheduler"
 )
 
 // The checks that validation is made of. Each says what is allowed and what was found.
@@ -30,49 +30,28 @@ func between[T cmp.Ordered](r *report, path string, found, low, high T) {
 }
 
 func above(r *report, path string, found, low, high float64) {
-	if !(found > low && found <= high) {
-		r.add(path, "must be above %v and at most %v, found %v", low, high, found)
+	ranged(r, path, scheduler.Range{Low: low, High: high, Above: true}, found)
+}
+
+// ranged checks a value as a policy's knob is checked.
+func ranged(r *report, path string, allowed scheduler.Range, found any) {
+	if problem := allowed.Problem(found); problem != "" {
+		r.add(path, "%s", problem)
 	}
 }
 
-const (
-	shortest = Duration(time.Millisecond)
-	longest  = Duration(cluster.MaxDuration) * Duration(time.Millisecond)
-)
-
 // span checks a duration that means something.
 func span(r *report, path string, found Duration) {
-	if found < shortest || found > longest {
-		r.add(path, "must be between %v and %v, found %v", shortest, longest, found)
-	}
+	ranged(r, path, scheduler.Range{}, time.Duration(found))
 }
 
 // spanOrNone checks a duration of which 0 means off, or none.
 func spanOrNone(r *report, path string, found Duration) {
-	if found != 0 && (found < shortest || found > longest) {
-		r.add(path, "must be 0s or between %v and %v, found %v", shortest, longest, found)
-	}
+	ranged(r, path, scheduler.Range{Zero: "none"}, time.Duration(found))
 }
 
 func oneOf(r *report, path, found string, allowed ...string) {
-	if !slices.Contains(allowed, found) {
-		r.add(path, "must be %s, found %q", alternatives(allowed), found)
-	}
-}
-
-func alternatives(words []string) string {
-	out := ""
-	for i, word := range words {
-		switch {
-		case i == 0:
-		case i == len(words)-1:
-			out += " or "
-		default:
-			out += ", "
-		}
-		out += strconv.Quote(word)
-	}
-	return out
+	ranged(r, path, scheduler.Range{Words: allowed}, found)
 }
 
 // Identifiers travel in messages, metrics and CSV rows.

@@ -3,29 +3,34 @@
 // the profiles that ship with the binary. docs/configuration.md explains every key.
 package conf
 
-import "time"
+import (
+	"time"
+
+	"dodoor/baselines"
+	"dodoor/internal/cluster"
+	"dodoor/scheduler"
+	"dodoor/worker"
+)
 
 // Config is everything that can be set. A service reads the sections that concern it, so one file
 // describes a whole cluster.
 type Config struct {
-	Seed      uint64     `toml:"seed"` // of every random draw, together with the task's id
-	Scheduler Scheduler  `toml:"scheduler"`
-	Datastore Datastore  `toml:"datastore"`
-	Worker    Worker     `toml:"worker"`
-	RPC       RPC        `toml:"rpc"`
-	Score     Score      `toml:"score"`
-	Plus      DodoorPlus `toml:"dodoor_plus"`
-	Prequal   Prequal    `toml:"prequal"`
-	Yarp      Yarp       `toml:"yarp"`
-	ECT       ECT        `toml:"ect"`
-	Docker    Docker     `toml:"docker"`
-	Process   Process    `toml:"process"`
-	Generator Generator  `toml:"generator"`
-	Sim       Sim        `toml:"sim"`
-	HTTP      HTTP       `toml:"http"`
-	Log       Log        `toml:"log"`
-	Classes   []Class    `toml:"class"`
-	Types     []TaskType `toml:"task_type"`
+	Seed      uint64             `toml:"seed"` // of every random draw, together with the task's id
+	Scheduler Scheduler          `toml:"scheduler"`
+	Datastore Datastore          `toml:"datastore"`
+	Worker    Worker             `toml:"worker"`
+	RPC       RPC                `toml:"rpc"`
+	Policies  scheduler.Settings // a table for the knobs of each policy that has some
+	Docker    Docker             `toml:"docker"`
+	Process   Process            `toml:"process"`
+	Generator Generator          `toml:"generator"`
+	Sim       Sim                `toml:"sim"`
+	HTTP      HTTP               `toml:"http"`
+	Log       Log                `toml:"log"`
+	Cluster   Cluster            `toml:"cluster"`
+	Hosts     []Host             `toml:"host"`
+	Classes   []Class            `toml:"class"`
+	Types     []TaskType         `toml:"task_type"`
 }
 
 // Scheduler configures one scheduler replica.
@@ -96,52 +101,12 @@ type RPC struct {
 	MaxConnections   int      `toml:"max_connections"`
 }
 
-// Score configures the pair score (Eqs. 1 and 2).
-type Score struct {
-	Alpha float64 `toml:"alpha"` // 0: resource fit alone, 1: queued duration alone
-	Kind  string  `toml:"kind"`  // the reading of Eq. 1: per-dimension or norm
-	Beta  float64 `toml:"beta"`  // probability of taking two choices
-}
-
-// DodoorPlus switches the parts of the policy dodoor+.
-type DodoorPlus struct {
-	Score    string  `toml:"score"`    // ect, or ldn
-	View     string  `toml:"view"`     // fresh, or snapshot
-	Home     bool    `toml:"home"`     // compare the nodes at home
-	Foreign  int     `toml:"foreign"`  // nodes sampled besides
-	Gain     float64 `toml:"gain"`     // how much better a foreign node must be
-	Adaptive bool    `toml:"adaptive"` // sample more where the load is uneven
-	Weighted bool    `toml:"weighted"` // sample by capacity
-	Ties     bool    `toml:"ties"`     // settle near-ties at random
-}
-
-// Prequal configures the policy prequal (NSDI'24).
-type Prequal struct {
-	Probes   float64  `toml:"probes"`    // per task
-	Pool     int      `toml:"pool"`      // answers kept
-	QRIF     float64  `toml:"q_rif"`     // quantile above which a node is hot
-	Remove   float64  `toml:"remove"`    // answers removed per task
-	Delta    float64  `toml:"delta"`     // of the reuse formula
-	Reuse    float64  `toml:"reuse"`     // uses per answer; 0: the published formula
-	AgeLimit Duration `toml:"age_limit"` // of an answer
-	Latency  string   `toml:"latency"`   // history, or pending
-}
-
-// Yarp configures the policy yarp.
-type Yarp struct {
-	Period Duration `toml:"period"` // between two polls of all workers
-}
-
-// ECT configures the policy ect.
-type ECT struct {
-	Samples int `toml:"samples"` // nodes compared
-}
-
 // Generator configures the trace replay.
 type Generator struct {
 	Schedulers  []string `toml:"schedulers"`  // addresses
 	Trace       string   `toml:"trace"`       // a file, or the name of a synthetic one
 	QPS         float64  `toml:"qps"`         // arrivals per second of trace time; 0: the trace's own times
+	Burst       float64  `toml:"burst"`       // rate of busy phases over QPS; 1: plain Poisson
 	TraceScale  float64  `toml:"trace_scale"` // divides the trace's own times
 	N           int      `toml:"n"`           // tasks, warm-up included
 	Warmup      int      `toml:"warmup"`
@@ -166,10 +131,11 @@ type Log struct {
 // Default returns the configuration of an empty file. It has no classes, so it is not valid as it
 // stands.
 func Default() *Config {
+	limits := worker.DefaultLimits()
 	return &Config{
 		Seed: 1,
 		Scheduler: Scheduler{
-			Listen: "127.0.0.1:20503", Name: "scheduler-1", Replicas: 5, Policy: "dodoor", BDelta: 8,
+			Listen: "127.0.0.1:20503", Name: cluster.SchedulerName(0), Replicas: 5, Policy: "dodoor", BDelta: 8,
 			MaxRPCs: 8, MaxAttempts: 5, ReplaceTimeout: Duration(30 * time.Second),
 			RetainResults: 100_000, RetainFor: Duration(10 * time.Minute), MaxPending: 200_000,
 			NodeGrace: Duration(2 * time.Second), ProbeTimeout: Duration(time.Second), DrainTimeout: Duration(30 * time.Second),
@@ -178,29 +144,26 @@ func Default() *Config {
 			Listen: "127.0.0.1:20510", B: 100, MaxRPCs: 8, NodeTimeout: Duration(5 * time.Second),
 		},
 		Worker: Worker{
-			Listen: "127.0.0.1:20501", Name: "worker-1", Heartbeat: Duration(time.Second), MaxRPCs: 16,
-			MaxQueue: 1_000_000, RetainResults: 10_000, RetainFor: Duration(10 * time.Minute),
+			Listen: "127.0.0.1:20501", Name: cluster.WorkerName("worker", 0), Heartbeat: Duration(time.Second), MaxRPCs: 16,
+			MaxQueue: limits.MaxQueue, RetainResults: limits.RetainResults, RetainFor: Duration(limits.RetainFor),
 			DrainTimeout: Duration(30 * time.Second),
 		},
 		RPC: RPC{
 			Coalesce: true, MaxBatch: 128, MaxMessageBytes: 1 << 20, MaxSnapshotBytes: 16 << 20,
 			DialTimeout: Duration(time.Second), CallTimeout: Duration(5 * time.Second), MaxConnections: 4096,
 		},
-		Score:   Score{Alpha: 0.5, Kind: "per-dimension", Beta: 1},
-		Plus:    DodoorPlus{Score: "ect", View: "fresh", Home: true, Foreign: 4, Gain: 0.1, Adaptive: true, Weighted: true, Ties: true},
-		Prequal: Prequal{Probes: 3, Pool: 16, QRIF: 0.84, Remove: 1, Delta: 1, AgeLimit: Duration(time.Second), Latency: "history"},
-		Yarp:    Yarp{Period: Duration(500 * time.Millisecond)},
-		ECT:     ECT{Samples: 5},
-		Docker:  Docker{User: "65534:65534", PidsLimit: 256, TmpfsMB: 64},
-		Process: Process{Cgroup: "auto"},
+		Policies: baselines.Defaults(),
+		Docker:   Docker{User: "65534:65534", PidsLimit: 256, TmpfsMB: 64},
+		Process:  Process{Cgroup: "auto"},
 		Generator: Generator{
-			Trace: "functionbench", QPS: 10, TraceScale: 1, N: 4000, Warmup: 100, TimeScale: 1, Connections: 8, Out: "out",
+			Trace: "functionbench", QPS: 10, Burst: 1, TraceScale: 1, N: 4000, Warmup: 100, TimeScale: 1, Connections: 8, Out: "out",
 		},
 		Sim: Sim{
 			Delay: Duration(100 * time.Microsecond), SchedulerCost: Duration(200 * time.Microsecond),
 			DatastoreCost: Duration(200 * time.Microsecond), WorkerCost: Duration(200 * time.Microsecond),
 		},
-		Log: Log{Level: "info", Format: "text"},
+		Log:     Log{Level: "info", Format: "text"},
+		Cluster: Cluster{Name: "dodoor", Folder: "dodoor", Supervision: SupervisionAuto, Parallel: 16, SSHTimeout: Duration(30 * time.Second)},
 	}
 }
 

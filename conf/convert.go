@@ -102,3 +102,22 @@ func amounts(dims cluster.Dimensions, cores float64, memory, disk int64, extra m
 }
 
 func thousandths(amount float64) int64 { return int64(math.Round(amount * 1000)) }
+
+// SmallestNode is what fits every node, in each dimension alone. Where no node declares a disk, disks are not
+// managed, and anything fits.
+func (c *Config) SmallestNode() (cluster.Resources, error) {
+	dims, err := c.Dimensions()
+	if err != nil {
+		return cluster.Resources{}, err
+	}
+	room := c.Classes[0].Capacity(dims)
+	for _, class := range c.Classes[1:] {
+		for k, amount := range class.Capacity(dims) {
+			room[k] = min(room[k], amount)
+		}
+	}
+	if !c.ManagesDisk() {
+		room[cluster.Disk] = cluster.MaxAmount
+	}
+	return room, nil
+}

@@ -4,10 +4,11 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 	"time"
 )
 
-var durationType = reflect.TypeFor[Duration]()
+var durationTypes = []reflect.Type{reflect.TypeFor[Duration](), reflect.TypeFor[time.Duration]()}
 
 // A binder stores a decoded TOML value in a Go value of the expected shape. The library's own
 // decoding stops at the first mismatch and ignores the case of keys; this one reports every
@@ -16,12 +17,12 @@ type binder struct{ report *report }
 
 // bind stores data, which came from path, in v.
 func (b binder) bind(v reflect.Value, data any, path string) {
-	if v.Type() == durationType {
+	if slices.Contains(durationTypes, v.Type()) {
 		b.duration(v, data, path)
 		return
 	}
 	switch v.Kind() {
-	case reflect.Struct:
+	case reflect.Struct, reflect.Pointer:
 		b.table(v, data, path)
 	case reflect.Slice:
 		b.list(v, data, path)
@@ -98,9 +99,9 @@ func (b binder) duration(v reflect.Value, data any, path string) {
 func (b binder) table(v reflect.Value, data any, path string) {
 	table, _ := scalar[map[string]any](b, data, path, "a table")
 	for key, value := range table {
-		field, known := fieldOf(v, key)
+		field, known := slotOf(v, key)
 		if !known {
-			b.report.add(join(path, key), "%s", unknownKey(key, keysOf(v.Type())))
+			b.report.add(join(path, key), "%s", unknownKey(key, keysOf(v)))
 			continue
 		}
 		b.bind(field, value, join(path, key))

@@ -15,7 +15,7 @@ func TestEveryKeyIsDocumented(t *testing.T) {
 	}
 	documented := documentedDefaults(string(text))
 	shown := printedDefaults(t)
-	for _, path := range settingPaths(reflect.TypeFor[Config](), "") {
+	for _, path := range settingPaths(reflect.ValueOf(Default()).Elem(), "") {
 		got, ok := documented[path]
 		want, has := shown[path]
 		switch {
@@ -64,9 +64,10 @@ func documentedDefaults(text string) map[string]string {
 func printedDefaults(t *testing.T) map[string]string {
 	t.Helper()
 	c := Default()
-	c.Classes, c.Types, c.Sim.Faults = make([]Class, 1), make([]TaskType, 1), make([]Fault, 1)
+	c.Classes, c.Types, c.Sim.Faults, c.Hosts = make([]Class, 1), make([]TaskType, 1), make([]Fault, 1), make([]Host, 1)
 	c.Classes[0].setDefaults()
 	c.Types[0].setDefaults()
+	c.Hosts[0].setDefaults()
 	text, err := c.Marshal()
 	if err != nil {
 		t.Fatal(err)

@@ -3,6 +3,8 @@ package conf
 import (
 	"path/filepath"
 	"regexp"
+
+	"dodoor/worker/executor/docker"
 )
 
 // The names of executors.
@@ -32,12 +34,9 @@ type Process struct {
 
 var userPattern = regexp.MustCompile(`^[0-9]{1,9}:[0-9]{1,9}$`)
 
-// hostPattern is the address of an engine: what the client takes apart further.
-var hostPattern = regexp.MustCompile(`^(unix|tcp|http|https|npipe|ssh|fd)://[^\s[:cntrl:]]+$`)
-
 func (d *Docker) validate(r *report) {
-	if d.Host != "" && !hostPattern.MatchString(d.Host) {
-		r.add("docker.host", "must be like unix:///run/docker.sock or tcp://host:2376, found %.80q", d.Host)
+	if d.Host != "" && docker.CheckHost(d.Host) != nil {
+		r.add("docker.host", "must be the address of an engine, like unix:///run/docker.sock or tcp://host:2376, found %.80q", d.Host)
 	}
 	if !userPattern.MatchString(d.User) {
 		r.add("docker.user", "must be uid:gid in numbers, found %.80q", d.User)

@@ -20,7 +20,8 @@ func FuzzLoad(f *testing.F) {
 	f.Add(laptop+"[[task_type]]\nname = 'x'\nmode = [{name='m', cores=1, duration='1s', extra={gpu=.5}}]", "task_type.x.mode.m.cores=nan")
 	f.Add("[[class]]\nname = 'a'\ncores = 0.5\nmemory_mb = 1\n[class.extra]\n'g.p' = 1", "class.a.extra.gpu=1")
 	f.Add(laptop+"include = ['functionbench']", "generator.schedulers=['h:1']")
-	f.Add(laptop+"[sim]\ndelay='1µs'\nquirks=['prototype-duration-drift']\n[[sim.fault]]\nwhat='worker'\nname='laptop-1'\nuntil='1s'", "sim.delay=50us")
+	f.Add(laptop+"[sim]\ndelay='1µs'\nquirks=['prototype-duration-drift']\n[[sim.fault]]\nwhat='worker'\nname='laptop-1'\nuntil='1s'",
+		"sim.delay=50us")
 	f.Add(laptop+"[sim]\nfault=[{what='class', name='laptop'}, {what='datastore', at='1us'}]", "sim.fault.class.at=1s")
 	f.Add(laptop+"[[sim.fault]]\nwhat='scheduler'\nname='scheduler-9'", "sim.fault=[{what='scheduler', name='scheduler-1'}]")
 	f.Add("\r", "seed=1")         // the library places this error before the text

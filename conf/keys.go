@@ -3,6 +3,9 @@ package conf
 import (
 	"reflect"
 	"strings"
+	"sync"
+
+	"dodoor/scheduler"
 )
 
 // keyOf returns the TOML name of a field, or "" for an embedded struct, whose fields stand for it.
@@ -11,22 +14,60 @@ func keyOf(f reflect.StructField) string {
 	return name
 }
 
-// keysOf lists the keys that a table bound to a struct of type t may hold.
-func keysOf(t reflect.Type) []string {
-	var keys []string
-	for _, f := range reflect.VisibleFields(t) {
-		if key := keyOf(f); key != "" {
-			keys = append(keys, key)
+// A slot is what a table may hold under one key.
+type slot struct {
+	key   string
+	value reflect.Value
+}
+
+// slotsOf lists what a table bound to v may hold: v is a struct or the knobs of a policy.
+func slotsOf(v reflect.Value) []slot {
+	var slots []slot
+	if knobs, ok := v.Interface().(scheduler.Knobs); ok {
+		for _, k := range knobs.Table().Knobs {
+			slots = append(slots, slot{k.Key, reflect.ValueOf(k.Value).Elem()})
 		}
+		return slots
+	}
+	for _, f := range fieldsOf(v.Type()) {
+		field := v.FieldByIndex(f.Index)
+		if settings, ok := field.Interface().(scheduler.Settings); ok {
+			for _, knobs := range settings {
+				slots = append(slots, slot{knobs.Table().Name, reflect.ValueOf(knobs)})
+			}
+		} else if key := keyOf(f); key != "" {
+			slots = append(slots, slot{key, field})
+		}
+	}
+	return slots
+}
+
+var fields sync.Map // by type
+
+// fieldsOf is reflect.VisibleFields, which takes long, once for every type.
+func fieldsOf(t reflect.Type) []reflect.StructField {
+	if known, ok := fields.Load(t); ok {
+		return known.([]reflect.StructField)
+	}
+	all := reflect.VisibleFields(t)
+	fields.Store(t, all)
+	return all
+}
+
+// keysOf lists the keys that a table bound to v may hold.
+func keysOf(v reflect.Value) []string {
+	var keys []string
+	for _, s := range slotsOf(v) {
+		keys = append(keys, s.key)
 	}
 	return keys
 }
 
-// fieldOf returns the field of v that key names, exactly.
-func fieldOf(v reflect.Value, key string) (reflect.Value, bool) {
-	for _, f := range reflect.VisibleFields(v.Type()) {
-		if key != "" && keyOf(f) == key {
-			return v.FieldByIndex(f.Index), true
+// slotOf returns what key names in v, exactly.
+func slotOf(v reflect.Value, key string) (reflect.Value, bool) {
+	for _, s := range slotsOf(v) {
+		if s.key == key {
+			return s.value, true
 		}
 	}
 	return reflect.Value{}, false

@@ -19,48 +19,11 @@ type opener func(name string) (source, error)
 // behind them, applies the overrides in their order, each "section.key=value", and validates the
 // result. Its error joins a Problem for everything that is wrong.
 func Load(profileOrPath string, sets []string, typeFiles ...string) (*Config, error) {
-	main, open, err := find(profileOrPath)
+	base, err := Read(profileOrPath, typeFiles...)
 	if err != nil {
 		return nil, err
 	}
-	var types []source
-	for _, name := range typeFiles {
-		from, err := openTypes(name)
-		if err != nil {
-			return nil, err
-		}
-		types = append(types, from)
-	}
-	return load(main, open, sets, types...)
-}
-
-func load(main source, open opener, sets []string, types ...source) (*Config, error) {
-	r := newReport(main.name)
-	doc, ok := r.parse(main, 0)
-	if !ok {
-		return nil, r.err(Default())
-	}
-	for path, line := range doc.lines {
-		r.origins[path] = origin{0, main.name, line}
-	}
-	file := layout{Config: *Default()}
-	binder{r}.bind(reflect.ValueOf(&file).Elem(), doc.tree, "")
-	c := &file.Config
-	for i, name := range file.Include {
-		r.include(c, i, file.Include[:i], name, open)
-	}
-	first := len(file.Include) + 1
-	for i, from := range types {
-		r.supply(c, from, first+i, first)
-	}
-	for i, set := range sets {
-		r.set(c, set, origin{rank: overrideRank + i, name: "-set " + printable(set)})
-	}
-	validate(c, r)
-	if err := r.err(c); err != nil {
-		return nil, err
-	}
-	return c, nil
+	return base.With(sets)
 }
 
 // include appends the task types of one more text.

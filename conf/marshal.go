@@ -3,6 +3,7 @@ package conf
 import (
 	"bytes"
 	"fmt"
+	"reflect"
 
 	"github.com/BurntSushi/toml"
 )
@@ -23,8 +24,20 @@ func (c *Config) Marshal() ([]byte, error) {
 	var out bytes.Buffer
 	encoder := toml.NewEncoder(&out)
 	encoder.Indent = ""
-	if err := encoder.Encode(whole); err != nil {
-		return nil, fmt.Errorf("print configuration: %w", err)
+	for _, table := range slotsOf(reflect.ValueOf(whole)) {
+		slots := []slot{table}
+		if table.value.Kind() == reflect.Pointer {
+			fmt.Fprintf(&out, "\n[%s]\n", toml.Key{table.key})
+			slots = slotsOf(table.value)
+		}
+		for _, s := range slots {
+			if s.value.Kind() == reflect.Slice && s.value.IsNil() {
+				continue
+			}
+			if err := encoder.Encode(map[string]any{s.key: s.value.Interface()}); err != nil {
+				return nil, fmt.Errorf("print configuration: %w", err)
+			}
+		}
 	}
 	return out.Bytes(), nil
 }

@@ -8,7 +8,9 @@ import (
 
 	"pgregory.net/rapid"
 
+	"dodoor/baselines"
 	"dodoor/internal/cluster"
+	"dodoor/sim"
 )
 
 // reload prints c and loads it again.
@@ -25,7 +27,8 @@ func reload(t interface{ Fatalf(string, ...any) }, c *Config) *Config {
 }
 
 func TestMarshalWritesEveryDefault(t *testing.T) {
-	c, err := loadText(laptop, "sim.fault=[{what='datastore'}]")
+	c, err := loadText(laptop, "sim.fault=[{what='datastore'}]",
+		"host=[{name='a', address='a', class='laptop', roles=['datastore', 'scheduler', 'worker']}]")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,7 +36,7 @@ func TestMarshalWritesEveryDefault(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, path := range settingPaths(reflect.TypeFor[Config](), "") {
+	for _, path := range settingPaths(reflect.ValueOf(Default()).Elem(), "") {
 		section, key := "", path
 		if dot := strings.LastIndexByte(path, '.'); dot >= 0 {
 			section, key = path[:dot], path[dot+1:]
@@ -66,11 +69,11 @@ func anyConfig() *rapid.Generator[*Config] {
 	return rapid.Custom(func(t *rapid.T) *Config {
 		c := Default()
 		c.Seed = rapid.Uint64Max(1<<63-1).Draw(t, "seed")
-		c.Scheduler.Policy = rapid.StringN(1, 8, -1).Draw(t, "policy")
+		c.Scheduler.Policy = rapid.SampledFrom(baselines.Names()).Draw(t, "policy")
 		c.Scheduler.BDelta = rapid.IntRange(1, manyTasks).Draw(t, "b_delta")
 		c.Scheduler.MaxStaleness = Duration(rapid.Int64Range(int64(time.Millisecond), int64(time.Hour)).Draw(t, "staleness"))
 		c.Scheduler.SelfCorrection = rapid.Bool().Draw(t, "self")
-		c.Score.Alpha = rapid.Float64Range(0, 1).Draw(t, "alpha")
+		scoreOf(c).Alpha = rapid.Float64Range(0, 1).Draw(t, "alpha")
 		c.Generator.QPS = rapid.Float64Range(1e-9, 1e6).Draw(t, "qps")
 		c.Generator.Out = rapid.StringN(1, 20, -1).Draw(t, "out")
 		c.Generator.Schedulers = rapid.SliceOfNDistinct(rapid.StringMatching(`h[a-z]{0,3}:[1-9][0-9]{0,3}`), 1, 3, rapid.ID).Draw(t, "schedulers")
@@ -83,9 +86,15 @@ func anyConfig() *rapid.Generator[*Config] {
 				Count: rapid.IntRange(1, 100).Draw(t, "count"), Extra: anyExtra(t),
 			})
 		}
+		if rapid.Bool().Draw(t, "hosts") {
+			c.Hosts = anyHosts(t, c)
+		}
 		c.Sim = anySim(t, c)
 		for _, name := range rapid.SliceOfNDistinct(names, 0, 3, rapid.ID).Draw(t, "types") {
 			c.Types = append(c.Types, anyType(t, name, names))
+		}
+		if len(c.Hosts) > 0 { // something must fit everywhere
+			c.Types = append(c.Types, TaskType{Name: "a.type.without.figures", Executor: sleepExecutor})
 		}
 		return c
 	})
@@ -93,25 +102,25 @@ func anyConfig() *rapid.Generator[*Config] {
 
 func anySim(t *rapid.T, c *Config) Sim {
 	message := rapid.Int64Range(0, int64(slowestMessage))
-	sim := Sim{
+	all := Sim{
 		Delay: Duration(message.Draw(t, "delay")), SchedulerCost: Duration(message.Draw(t, "scheduler cost")),
 		DatastoreCost: Duration(message.Draw(t, "datastore cost")), WorkerCost: Duration(message.Draw(t, "worker cost")),
 		Interference: rapid.Float64Range(0, 10).Draw(t, "interference"), Skew: rapid.Float64Range(0, 1).Draw(t, "skew"),
 	}
 	if rapid.Bool().Draw(t, "drift") {
-		sim.Quirks = []string{durationDrift}
+		all.Quirks = []string{sim.DurationDrift}
 	}
 	for range rapid.IntRange(0, 3).Draw(t, "faults") {
 		class := rapid.SampledFrom(c.Classes).Draw(t, "fault's class").Name
-		f := rapid.SampledFrom([]Fault{{What: FaultWorker, Name: class + "-1"}, {What: FaultClass, Name: class},
-			{What: FaultScheduler, Name: "scheduler-3"}, {What: FaultDatastore}}).Draw(t, "fault")
-		f.At = Duration(rapid.Int64Range(0, int64(longest)-1).Draw(t, "at"))
+		f := rapid.SampledFrom([]Fault{{What: sim.FaultWorker, Name: class + "-1"}, {What: sim.FaultClass, Name: class},
+			{What: sim.FaultScheduler, Name: "scheduler-3"}, {What: sim.FaultDatastore}}).Draw(t, "fault")
+		f.At = Duration(rapid.Int64Range(0, int64(cluster.LongestDuration)-1).Draw(t, "at"))
 		if rapid.Bool().Draw(t, "comes back") {
-			f.Until = Duration(rapid.Int64Range(int64(f.At)+1, int64(longest)).Draw(t, "until"))
+			f.Until = Duration(rapid.Int64Range(int64(f.At)+1, int64(cluster.LongestDuration)).Draw(t, "until"))
 		}
-		sim.Faults = append(sim.Faults, f)
+		all.Faults = append(all.Faults, f)
 	}
-	return sim
+	return all
 }
 
 func anyType(t *rapid.T, name string, names *rapid.Generator[string]) TaskType {

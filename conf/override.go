@@ -83,10 +83,10 @@ func isWord(raw string) bool {
 func resolve(v reflect.Value, key []string) (target reflect.Value, path, entry string, err error) {
 	for i, part := range key {
 		switch v.Kind() {
-		case reflect.Struct:
-			field, ok := fieldOf(v, part)
+		case reflect.Struct, reflect.Pointer:
+			field, ok := slotOf(v, part)
 			if !ok {
-				return v, path, "", errors.New(unknownKey(part, keysOf(v.Type())))
+				return v, path, "", errors.New(unknownKey(part, keysOf(v)))
 			}
 			v, path = field, join(path, part)
 			continue

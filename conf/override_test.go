@@ -27,7 +27,7 @@ func TestOverrides(t *testing.T) {
 		{"seed", c.Seed, uint64(7)},
 		{"the last of two", c.Scheduler.Policy, "dodoor+"},
 		{"duration as a bare word", time.Duration(c.Scheduler.MaxStaleness), time.Second},
-		{"integer for a number", c.Score.Alpha, 0.0},
+		{"integer for a number", scoreOf(c).Alpha, 0.0},
 		{"quoted string", c.Worker.Name, "w-2"},
 		{"address as a bare word", c.Worker.Listen, "127.0.0.1:0"},
 		{"bare word with a #", c.Generator.Out, "o#1"},
@@ -65,7 +65,8 @@ func TestBadOverrides(t *testing.T) {
 		{"=1", "-set =1: must have the form section.key=value"},
 		{"", "-set : must have the form section.key=value"},
 		{"worker.class=", `-set worker.class=: no value: write "" for an empty string`},
-		{"rpc.call_timeout=5", `-set rpc.call_timeout=5: must be a duration such as "250ms", "1.5s" or "10m", found integer 5 (a bare number has no unit)`},
+		{"rpc.call_timeout=5",
+			`-set rpc.call_timeout=5: must be a duration such as "250ms", "1.5s" or "10m", found integer 5 (a bare number has no unit)`},
 		{"datastore.b=many", `-set datastore.b=many: must be an integer, found string "many"`},
 		{"score.alpha=nan", "-set score.alpha=nan: must be a finite number, found NaN"},
 		{"worker.name='open", `-set worker.name='open: not a TOML value: unexpected EOF; expected "'"`},
@@ -80,7 +81,8 @@ func TestBadOverrides(t *testing.T) {
 		{"seed.x=1", "-set seed.x=1: seed holds no further keys"},
 		{"class=[]", "-set class=[]: no workers: describe at least one [[class]] of nodes"},
 		{"class=[{name='a', cores=1}]", "-set class=[{name='a', cores=1}]: class.a.memory_mb: must be between 1 and 1099511627776, found 0"},
-		{"include=['functionbench']", "-set include=['functionbench']: unknown key: allowed here are seed, scheduler, datastore, worker, rpc, score, dodoor_plus, prequal, yarp, ect, docker, process, generator, sim, http, log, class, task_type"},
+		{"include=['functionbench']", "-set include=['functionbench']: unknown key: allowed here are seed, scheduler, datastore, worker, rpc, " +
+			"score, dodoor_plus, prequal, yarp, ect, docker, process, generator, sim, http, log, cluster, host, class, task_type"},
 	} {
 		_, err := loadText(laptop, c.set)
 		wantError(t, c.want)(nil, err)

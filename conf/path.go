@@ -35,6 +35,9 @@ func (c *Config) labels() map[string]string {
 		}
 		return at, out[at]
 	}
+	for i, host := range c.Hosts {
+		label("host", "host", i, host.Name)
+	}
 	for i, class := range c.Classes {
 		label("class", "class", i, class.Name)
 	}

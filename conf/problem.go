@@ -111,9 +111,8 @@ func (r *report) override(path string, o origin) {
 	r.origins[path] = o
 }
 
-// err returns all findings in the order of the texts, or nil.
-func (r *report) err(c *Config) error {
-	labels := c.labels()
+// err returns all findings in the order of the texts, or nil; labels are the names that people see for list elements.
+func (r *report) err(labels map[string]string) error {
 	slices.SortStableFunc(r.findings, func(a, b finding) int {
 		return cmp.Or(cmp.Compare(a.at.rank, b.at.rank), cmp.Compare(a.at.line, b.at.line), cmp.Compare(a.path, b.path))
 	})

@@ -66,7 +66,7 @@ func TestPaperProfile(t *testing.T) {
 		coalesce, corrected                                       bool
 	}
 	got := figures{c.Scheduler.Replicas, c.Datastore.B, c.Scheduler.BDelta, c.Scheduler.MaxRPCs, c.Datastore.MaxRPCs,
-		c.Worker.MaxRPCs, c.Generator.Warmup, c.Score.Alpha, c.RPC.Coalesce, c.Scheduler.SelfCorrection}
+		c.Worker.MaxRPCs, c.Generator.Warmup, scoreOf(c).Alpha, c.RPC.Coalesce, c.Scheduler.SelfCorrection}
 	if want := (figures{5, 100, 8, 8, 8, 16, 100, 0.5, false, false}); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}

@@ -1,5 +1,11 @@
 package conf
 
+import (
+	"slices"
+
+	"dodoor/sim"
+)
+
 // Sim configures what only the simulator needs to know: what messages cost, how tasks on one node
 // slow each other down, how submissions are spread, and what fails. The rest of the file holds
 // there as in a real cluster, the noise of durations (worker.noise) and the handlers of each
@@ -25,14 +31,5 @@ type Fault struct {
 	Until Duration `toml:"until"` // it starts again, empty; 0: never
 }
 
-// What a Fault can hit.
-const (
-	FaultWorker    = "worker"
-	FaultClass     = "class"
-	FaultScheduler = "scheduler"
-	FaultDatastore = "datastore"
-)
-
-// durationDrift is the prototype's delta reset that forgets durations: every flush adds all
-// durations that a scheduler ever placed on a node again, until the node's next report.
-const durationDrift = "prototype-duration-drift"
+// TruncatedGaps reports whether arrivals are those of the prototype's generator.
+func (s *Sim) TruncatedGaps() bool { return slices.Contains(s.Quirks, sim.TruncatedGaps) }

@@ -25,7 +25,7 @@ func ReadTypes(pathOrName string) (*Catalog, error) {
 	r, c := newReport(from.name), Default()
 	r.supply(c, from, 0, 0)
 	validateTypes(r, c.Types)
-	if err := r.err(c); err != nil {
+	if err := r.err(c.labels()); err != nil {
 		return nil, err
 	}
 	return &Catalog{Types: c.Types, origins: r.origins}, nil

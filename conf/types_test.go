@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 )
@@ -51,11 +52,12 @@ func TestTypesOfAFile(t *testing.T) {
 		t.Errorf("types are %s", got)
 	}
 	want := TaskType{Name: "a", Executor: sleepExecutor, Modes: []Mode{{Name: "short", Profiles: []Profile{
-		{"laptop", Shape{Cores: 0.5, Duration: 7 * shortest}}}}}}
+		{"laptop", Shape{Cores: 0.5, Duration: 7 * Duration(time.Millisecond)}}}}}}
 	if !reflect.DeepEqual(c.Types[0], want) {
 		t.Errorf("got %+v, want %+v", c.Types[0], want)
 	}
-	c, err = load(source{"t.toml", []byte(threeTypes)}, openEmbedded, []string{"task_type.a.mode.short.profile.laptop.cores=2"}, source{"x.toml", []byte(measured)})
+	c, err = load(source{"t.toml", []byte(threeTypes)}, openEmbedded, []string{"task_type.a.mode.short.profile.laptop.cores=2"},
+		source{"x.toml", []byte(measured)})
 	if err != nil || c.Types[0].Modes[0].Profiles[0].Cores != 2 {
 		t.Errorf("overrides come last: %v", err)
 	}
@@ -64,18 +66,23 @@ func TestTypesOfAFile(t *testing.T) {
 func TestBadTypesOfAFile(t *testing.T) {
 	for _, c := range []struct{ name, files, want string }{
 		{"wrong key", "[[task_type]]\nname = \"b\"\nexecuter = \"sleep\"", "x.toml:3: task_type.b.executer: unknown key: did you mean executor?"},
-		{"wrong value", "[[task_type]]\nname = \"a\"\n[[task_type]]\nname = \"b\"\nmode = [{ name = \"short\",\n cores = -1, duration = \"1s\" }]",
+		{"wrong value", "[[task_type]]\nname = \"a\"\n[[task_type]]\nname = \"b\"\nmode = [{ name = \"short\",\n cores = -1, duration = \"1s\" " +
+			"}]",
 			"x.toml:6: task_type.b.mode.short.cores: must be between 0.001 and 1e+09, found -1"},
-		{"missing key", "[[task_type]]\nname = \"b\"\nmode = [{ name = \"short\", cores = 1 }]", "x.toml:3: task_type.b.mode.short.duration: is missing: it has no default"},
+		{"missing key", "[[task_type]]\nname = \"b\"\nmode = [{ name = \"short\", cores = 1 }]",
+			"x.toml:3: task_type.b.mode.short.duration: is missing: it has no default"},
 		{"no name", "[[task_type]]\nexecutor = \"sleep\"", "x.toml:1: task_type[3].name: is missing: it has no default"},
 		{"not a table", "task_type = 3", "x.toml: holds no [[task_type]] tables"},
 		{"one table", "[task_type]\nname = \"b\"", "x.toml: holds no [[task_type]] tables"},
 		{"nothing", "", "x.toml: holds no [[task_type]] tables"},
 		{"more", "seed = 2\n[[task_type]]\nname = \"b\"", "x.toml:1: seed: a file of task types may hold only [[task_type]] tables"},
 		{"not TOML", "[[task_type]\n", "x.toml:1: expected end of table array name delimiter ']', but got '\\n' instead"},
-		{"twice", "[[task_type]]\nname = \"b\"\n[[task_type]]\nname = \"b\"", `x.toml:4: task_type.b.name: "b" is there already (first in x.toml:2)`},
-		{"in two files", "[[task_type]]\nname = \"b\"---\n[[task_type]]\nname = \"b\"", `y.toml:3: task_type.b.name: "b" is there already (first in x.toml:2)`},
-		{"a new one in two files", "[[task_type]]\nname = \"e\"---\n[[task_type]]\nname = \"e\"", `y.toml:3: task_type.e.name: "e" is there already (first in x.toml:2)`},
+		{"twice", "[[task_type]]\nname = \"b\"\n[[task_type]]\nname = \"b\"",
+			`x.toml:4: task_type.b.name: "b" is there already (first in x.toml:2)`},
+		{"in two files", "[[task_type]]\nname = \"b\"---\n[[task_type]]\nname = \"b\"",
+			`y.toml:3: task_type.b.name: "b" is there already (first in x.toml:2)`},
+		{"a new one in two files", "[[task_type]]\nname = \"e\"---\n[[task_type]]\nname = \"e\"",
+			`y.toml:3: task_type.e.name: "e" is there already (first in x.toml:2)`},
 	} {
 		t.Run(c.name, func(t *testing.T) { wantError(t, c.want)(withTypes(threeTypes, strings.Split(c.files, "---")...)) })
 	}
@@ -83,7 +90,8 @@ func TestBadTypesOfAFile(t *testing.T) {
 
 func TestTypesOnDisk(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "mine.toml")
-	if err := os.WriteFile(path, []byte("[[task_type]]\nname = \"linpack\"\nmode = [{ name = \"short\",\n profile = [\n { class = \"x\", cores = 1, duration = \"1s\" }] }]\n"), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte("[[task_type]]\nname = \"linpack\"\nmode = [{ name = \"short\",\n profile = [\n { class = \"x\", "+
+		"cores = 1, duration = \"1s\" }] }]\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	c, err := Load("paper", nil, path)

@@ -4,7 +4,11 @@ import (
 	"fmt"
 	"math"
 
+	"dodoor/baselines"
+	"dodoor/generator"
 	"dodoor/internal/cluster"
+	"dodoor/scheduler"
+	"dodoor/sim"
 )
 
 // Bounds of counts: far above any use, far below overflow or exhausted memory.
@@ -12,16 +16,16 @@ const (
 	manyTasks = 100_000_000
 	manyNodes = 1_000_000
 	manyRPCs  = 65_536
+	manyItems = 65_536 // no message may hold more (internal/rpc)
 	maxBytes  = 1 << 30
 	minBytes  = 4096 // the smallest message limit that still carries an error
 )
 
-// Validate checks a Config that was built or changed in Go as Load checks what it reads. The policy
-// is not checked here: the policies have their own list.
+// Validate checks a Config that was built or changed in Go as Load checks what it reads.
 func (c *Config) Validate() error {
 	r := newReport("")
 	validate(c, r)
-	return r.err(c)
+	return r.err(c.labels())
 }
 
 func validate(c *Config, r *report) {
@@ -30,11 +34,7 @@ func validate(c *Config, r *report) {
 	c.Datastore.validate(r)
 	c.Worker.validate(r)
 	c.RPC.validate(r)
-	c.Score.validate(r)
-	c.Plus.validate(r)
-	c.Prequal.validate(r)
-	span(r, "yarp.period", c.Yarp.Period)
-	between(r, "ect.samples", c.ECT.Samples, 1, 1000)
+	validateKnobs(r, c.Policies)
 	c.Docker.validate(r)
 	c.Process.validate(r)
 	c.Generator.validate(r)
@@ -44,7 +44,9 @@ func validate(c *Config, r *report) {
 	}
 	oneOf(r, "log.level", c.Log.Level, "debug", "info", "warn", "error")
 	oneOf(r, "log.format", c.Log.Format, "text", "json")
-	validateClasses(r, c.Classes)
+	c.Cluster.validate(r)
+	c.validateHosts(r)
+	c.validateClasses(r)
 	validateTypes(r, c.Types)
 	c.crossCheck(r)
 }
@@ -53,7 +55,7 @@ func (s *Scheduler) validate(r *report) {
 	hostPort(r, "scheduler.listen", s.Listen, 0)
 	dialled(r, "scheduler.address", s.Address)
 	identifier(r, "scheduler.name", s.Name)
-	between(r, "scheduler.replicas", s.Replicas, 1, 1000)
+	between(r, "scheduler.replicas", s.Replicas, 1, mostSchedulers)
 	between(r, "scheduler.b_delta", s.BDelta, 1, manyTasks)
 	between(r, "scheduler.max_rpcs", s.MaxRPCs, 1, manyRPCs)
 	spanOrNone(r, "scheduler.max_staleness", s.MaxStaleness)
@@ -65,9 +67,7 @@ func (s *Scheduler) validate(r *report) {
 	spanOrNone(r, "scheduler.node_grace", s.NodeGrace)
 	span(r, "scheduler.probe_timeout", s.ProbeTimeout)
 	spanOrNone(r, "scheduler.drain_timeout", s.DrainTimeout)
-	if s.Policy == "" {
-		r.add("scheduler.policy", "must be the name of a policy, found nothing")
-	}
+	oneOf(r, "scheduler.policy", s.Policy, append(baselines.Names(), sim.Oracle)...)
 }
 
 func (d *Datastore) validate(r *report) {
@@ -98,7 +98,7 @@ func (w *Worker) validate(r *report) {
 }
 
 func (c *RPC) validate(r *report) {
-	between(r, "rpc.max_batch", c.MaxBatch, 1, 100_000)
+	between(r, "rpc.max_batch", c.MaxBatch, 1, manyItems)
 	between(r, "rpc.max_message_bytes", c.MaxMessageBytes, minBytes, maxBytes)
 	between(r, "rpc.max_snapshot_bytes", c.MaxSnapshotBytes, minBytes, maxBytes)
 	span(r, "rpc.dial_timeout", c.DialTimeout)
@@ -106,10 +106,16 @@ func (c *RPC) validate(r *report) {
 	between(r, "rpc.max_connections", c.MaxConnections, 1, manyRPCs)
 }
 
-func (s *Score) validate(r *report) {
-	between(r, "score.alpha", s.Alpha, 0, 1)
-	oneOf(r, "score.kind", s.Kind, "per-dimension", "norm")
-	between(r, "score.beta", s.Beta, 0, 1)
+// validateKnobs asks the policies.
+func validateKnobs(r *report, all scheduler.Settings) {
+	for _, knobs := range all {
+		table := knobs.Table()
+		for i := range table.Knobs {
+			if problem := table.Knobs[i].Problem(); problem != "" {
+				r.add(join(table.Name, table.Knobs[i].Key), "%s", problem)
+			}
+		}
+	}
 }
 
 func (g *Generator) validate(r *report) {
@@ -123,6 +129,7 @@ func (g *Generator) validate(r *report) {
 		r.add("generator.trace", `must be a file, "azure" or "functionbench", found nothing`)
 	}
 	between(r, "generator.qps", g.QPS, 0, 1e6)
+	between(r, "generator.burst", g.Burst, 1, generator.MaxBurst)
 	above(r, "generator.trace_scale", g.TraceScale, 0, 1e9)
 	between(r, "generator.n", g.N, 1, manyTasks)
 	between(r, "generator.warmup", g.Warmup, 0, manyTasks)
@@ -142,16 +149,21 @@ func (c *Config) crossCheck(r *report) {
 	if c.Generator.N <= c.Generator.Warmup {
 		r.add("generator.n", "must be above generator.warmup (%d), found %d: n includes the warm-up", c.Generator.Warmup, c.Generator.N)
 	}
-	if _, ok := c.Class(c.Worker.Class); c.Worker.Class != "" && !ok {
-		r.add("worker.class", "no class is called %q: there are %s", c.Worker.Class, listed(c.classNames()))
+	if c.Generator.Burst > 1 && c.Generator.QPS == 0 {
+		r.add("generator.burst", "must be 1 where generator.qps is 0 (the trace's own times), found %v", c.Generator.Burst)
+	}
+	if _, ok := c.Class(c.Worker.Class); c.Worker.Class != "" && c.Worker.Class != AutoClass && !ok {
+		r.add("worker.class", "no class is called %q: there are %s, and %s", c.Worker.Class, listed(c.ClassNames()), AutoClass)
 	}
 	if c.Datastore.NodeTimeout <= c.Worker.Heartbeat {
-		r.add("datastore.node_timeout", "must be above worker.heartbeat (%v), found %v: every node would be gone between two heartbeats", c.Worker.Heartbeat, c.Datastore.NodeTimeout)
+		r.add("datastore.node_timeout", "must be above worker.heartbeat (%v), found %v: every node would be gone between two heartbeats",
+			c.Worker.Heartbeat, c.Datastore.NodeTimeout)
 	}
 	c.checkFaults(r)
 	if c.Generator.TimeScale > 1 {
 		if who := c.realWork(); who != "" {
-			r.add("generator.time_scale", `must be 1 where tasks do real work, found %v: %s; set worker.executor = "sleep" to emulate`, c.Generator.TimeScale, who)
+			r.add("generator.time_scale", `must be 1 where tasks do real work, found %v: %s; set worker.executor = "sleep" to emulate`,
+				c.Generator.TimeScale, who)
 		}
 	}
 }
@@ -167,12 +179,4 @@ func (c *Config) realWork() string {
 		}
 	}
 	return ""
-}
-
-func (c *Config) classNames() []string {
-	var names []string
-	for _, class := range c.Classes {
-		names = append(names, class.Name)
-	}
-	return names
 }

@@ -8,14 +8,17 @@ import (
 	"dodoor/internal/cluster"
 )
 
-func validateClasses(r *report, classes []Class) {
+func (c *Config) validateClasses(r *report) {
 	total, names := 0, newUnique(r)
-	for i, class := range classes {
+	for i, class := range c.Classes {
 		path := index("class", i)
 		required(r, path+".name", class.Name)
 		required(r, path+".cores", class.Cores)
 		required(r, path+".memory_mb", class.MemoryMB)
 		identifier(r, path+".name", class.Name)
+		if class.Name == AutoClass {
+			r.add(path+".name", "must not be %q: hosts of that class detect their own", AutoClass)
+		}
 		names.add(path+".name", class.Name)
 		amount(r, path+".cores", class.Cores, 0.001)
 		between(r, path+".memory_mb", class.MemoryMB, 1, cluster.MaxAmount)
@@ -26,12 +29,13 @@ func validateClasses(r *report, classes []Class) {
 		total += min(max(class.Count, 0), manyNodes)
 	}
 	switch {
-	case len(classes) == 0:
-		r.add("class", "no workers: describe at least one [[class]] of nodes")
-	case !slices.ContainsFunc(classes, func(c Class) bool { return c.Count != 0 }):
-		r.add("class", "no workers: every class has count 0")
 	case total > manyNodes:
 		r.add("class", "must be at most %d workers in all, found %d", manyNodes, total)
+	case c.workersOf(AutoClass) > 0: // they bring their classes
+	case len(c.Classes) == 0:
+		r.add("class", "no workers: describe at least one [[class]] of nodes")
+	case !slices.ContainsFunc(c.Classes, func(c Class) bool { return c.Count != 0 }):
+		r.add("class", "no workers: every class has count 0")
 	}
 }
 

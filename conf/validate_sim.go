@@ -1,10 +1,12 @@
 package conf
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 	"time"
+
+	"dodoor/internal/cluster"
+	"dodoor/sim"
 )
 
 // slowestMessage bounds what one message may take, far above any network and far below the end of
@@ -21,7 +23,7 @@ func (s *Sim) validate(r *report) {
 	quirks := newUnique(r)
 	for i, quirk := range s.Quirks {
 		path := index("sim.quirks", i)
-		oneOf(r, path, quirk, durationDrift)
+		oneOf(r, path, quirk, sim.Quirks()...)
 		quirks.add(path, quirk)
 	}
 	for i := range s.Faults {
@@ -31,38 +33,38 @@ func (s *Sim) validate(r *report) {
 
 func (f *Fault) validate(r *report, path string) {
 	required(r, path+".what", f.What)
-	oneOf(r, path+".what", f.What, FaultWorker, FaultClass, FaultScheduler, FaultDatastore)
-	between(r, path+".at", f.At, 0, longest)
-	if f.Until != 0 && (f.Until <= f.At || f.Until > longest) {
-		r.add(path+".until", "must be 0s (never) or above at (%v) and at most %v, found %v", f.At, longest, f.Until)
+	oneOf(r, path+".what", f.What, sim.FaultWorker, sim.FaultClass, sim.FaultScheduler, sim.FaultDatastore)
+	between(r, path+".at", f.At, 0, Duration(cluster.LongestDuration))
+	if f.Until != 0 && (f.Until <= f.At || f.Until > Duration(cluster.LongestDuration)) {
+		r.add(path+".until", "must be 0s (never) or above at (%v) and at most %v, found %v", f.At, cluster.LongestDuration, f.Until)
 	}
 }
 
 // checkFaults looks up what the faults name. The names are those that a cluster in one process
-// gives: <class>-1 to <class>-<count>, scheduler-1 to scheduler-<replicas>.
+// gives.
 func (c *Config) checkFaults(r *report) {
+	if c.Scheduler.Policy == sim.Oracle && len(c.Sim.Faults) > 0 {
+		r.add("sim.fault", "must be left out with policy %q: it knows what was placed, not what will fail", sim.Oracle)
+	}
 	for i, f := range c.Sim.Faults {
 		path, known := index("sim.fault", i)+".name", true
 		var names []string
 		switch f.What {
-		case FaultDatastore:
+		case sim.FaultDatastore:
 			if f.Name != "" {
 				r.add(path, "must be empty for the datastore, found %.80q: there is only one", f.Name)
 			}
-		case FaultClass:
+		case sim.FaultClass:
 			_, known = c.Class(f.Name)
-			names = c.classNames()
-		case FaultWorker:
-			class, number := cutNumber(f.Name)
-			found, ok := c.Class(class)
-			known = ok && numbered(number, found.Count)
+			names = c.ClassNames()
+		case sim.FaultWorker:
+			known = false
 			for _, class := range c.Classes {
-				names = appendRange(names, class.Name, class.Count)
+				is, all := among(f.Name, class.Count, func(i int) string { return cluster.WorkerName(class.Name, i) })
+				known, names = known || is, append(names, all...)
 			}
-		case FaultScheduler:
-			group, number := cutNumber(f.Name)
-			known = group == "scheduler" && numbered(number, c.Scheduler.Replicas)
-			names = appendRange(names, "scheduler", c.Scheduler.Replicas)
+		case sim.FaultScheduler:
+			known, names = among(f.Name, c.Scheduler.Replicas, cluster.SchedulerName)
 		}
 		if !known {
 			r.add(path, "no %s is called %.80q: there are %s", f.What, f.Name, listed(names))
@@ -70,25 +72,15 @@ func (c *Config) checkFaults(r *report) {
 	}
 }
 
-// cutNumber splits a name such as c6525-25g-3 into its group and the number in it.
-func cutNumber(name string) (group, number string) {
-	at := max(0, strings.LastIndexByte(name, '-'))
-	return name[:at], strings.TrimPrefix(name[at:], "-")
-}
-
-// numbered tells whether number is one of 1 to most, written as names have it.
-func numbered(number string, most int) bool {
-	k, err := strconv.Atoi(number)
-	return err == nil && k >= 1 && k <= most && strconv.Itoa(k) == number
-}
-
-// appendRange appends the names group-1 to group-count, for people.
-func appendRange(names []string, group string, count int) []string {
+// among looks up a name among those of so many members, and says which there are, for people.
+func among(found string, count int, name func(i int) string) (known bool, names []string) {
+	k, _ := strconv.Atoi(found[strings.LastIndexByte(found, '-')+1:])
+	known = k >= 1 && k <= count && name(k-1) == found
 	switch {
 	case count < 1:
-		return names
+		return false, nil
 	case count == 1:
-		return append(names, group+"-1")
+		return known, []string{name(0)}
 	}
-	return append(names, fmt.Sprintf("%s-1 to %s-%d", group, group, count))
+	return known, []string{name(0) + " to " + name(count-1)}
 }

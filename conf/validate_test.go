@@ -3,24 +3,25 @@ package conf
 import (
 	"math"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"dodoor/scheduler"
+	"dodoor/sim"
 )
 
-// settingPaths lists the dotted paths of every key below a struct of type t; lists of tables count
-// as tables.
-func settingPaths(t reflect.Type, path string) []string {
+// settingPaths lists the dotted paths of every key below v; lists of tables count as tables.
+func settingPaths(v reflect.Value, path string) []string {
 	var paths []string
-	for _, f := range reflect.VisibleFields(t) {
-		key := keyOf(f)
-		if key == "" {
-			continue
-		}
-		inner := f.Type
+	for _, s := range slotsOf(v) {
+		inner := s.value
 		if inner.Kind() == reflect.Slice {
-			inner = inner.Elem()
+			inner = reflect.New(inner.Type().Elem()).Elem()
 		}
-		if at := join(path, key); inner.Kind() == reflect.Struct {
+		at := join(path, s.key)
+		if inner.Kind() == reflect.Struct || inner.Kind() == reflect.Pointer {
 			paths = append(paths, settingPaths(inner, at)...)
 		} else {
 			paths = append(paths, at)
@@ -30,27 +31,31 @@ func settingPaths(t reflect.Type, path string) []string {
 }
 
 func eachSetting(v reflect.Value, path string, visit func(string, reflect.Value)) {
-	for _, f := range reflect.VisibleFields(v.Type()) {
-		key, field := keyOf(f), v.FieldByIndex(f.Index)
-		switch at := join(path, key); {
-		case key == "":
-		case field.Kind() == reflect.Struct:
-			eachSetting(field, at, visit)
-		case field.Kind() == reflect.Slice && field.Len() > 0 && field.Index(0).Kind() == reflect.Struct:
-			eachSetting(field.Index(0), index(at, 0), visit)
+	for _, s := range slotsOf(v) {
+		switch at := join(path, s.key); {
+		case s.value.Kind() == reflect.Struct || s.value.Kind() == reflect.Pointer:
+			eachSetting(s.value, at, visit)
+		case s.value.Kind() == reflect.Slice && s.value.Len() > 0 && s.value.Index(0).Kind() == reflect.Struct:
+			eachSetting(s.value.Index(0), index(at, 0), visit)
 		default:
-			visit(at, field)
+			visit(at, s.value)
 		}
 	}
 }
 
+// scoreOf returns the knobs of the policy dodoor.
+func scoreOf(c *Config) *scheduler.ScoreKnobs {
+	return c.Policies.Find("score").(*scheduler.ScoreKnobs)
+}
+
 // No number, duration, name or address is taken unchecked: an absurd one is refused, by its key.
 func TestEverySettingIsBounded(t *testing.T) {
-	shape := Shape{Cores: 1, Duration: shortest}
+	shape := Shape{Cores: 1, Duration: Duration(time.Millisecond)}
 	c := Default()
 	c.Classes = []Class{{Name: "a", Cores: 1, MemoryMB: 1, Count: 1}}
+	c.Hosts = []Host{{Name: "h", Address: "h", Folder: "d", Roles: slices.Clone(Roles), Schedulers: 1, Class: "a"}}
 	c.Types = []TaskType{{Name: "t", Executor: sleepExecutor, Modes: []Mode{{Name: "m", Shape: shape, Profiles: []Profile{{"a", shape}}}}}}
-	c.Sim.Faults = []Fault{{What: FaultWorker, Name: "a-1", Until: shortest}}
+	c.Sim.Faults = []Fault{{What: sim.FaultWorker, Name: "a-1", Until: Duration(time.Millisecond)}}
 	if err := c.Validate(); err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +72,7 @@ func TestEverySettingIsBounded(t *testing.T) {
 		case reflect.Map:
 			absurd = []any{map[string]float64{"gpu": -1}, map[string]float64{"gpu": math.NaN()}, map[string]float64{"": 1}}
 		case reflect.String:
-			if path != "scheduler.policy" && path != "generator.trace" && path != "generator.out" {
+			if path != "generator.trace" && path != "generator.out" {
 				absurd = []any{"\x00"}
 			} else {
 				absurd = []any{""}

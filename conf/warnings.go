@@ -19,6 +19,15 @@ func (c *Config) Warnings() []string {
 				"(dodoor profile measures them)", class.Name, some(modes)))
 		}
 	}
+	if len(c.Types) == 0 {
+		all = append(all, "there are no task types: a worker does not start without one")
+	}
+	for _, t := range c.Types {
+		if t.Executor == processExecutor && c.Worker.Executor == "" && !slices.Contains(c.Process.Allow, t.Argv[0]) {
+			all = append(all, fmt.Sprintf("task type %s runs %s, which process.allow does not list: a worker with this list would refuse it", t.Name,
+				t.Argv[0]))
+		}
+	}
 	for _, name := range c.absentClasses() {
 		all = append(all, fmt.Sprintf("task types have a profile for class %q, which this cluster does not have", name))
 	}

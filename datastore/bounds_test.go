@@ -13,7 +13,7 @@ func TestAbsurdDecisionCountsAreRefused(t *testing.T) {
 	s := newStore(t, datastore.Config{})
 	registerScheduler(t, s, "s", 1)
 	for _, decisions := range []int64{1<<63 - 1, 1<<50 + 1, -1} {
-		if _, err := s.Flush(delta("s", 1, decisions)); cluster.CodeOf(err) != cluster.Invalid {
+		if _, err := s.Flush(0, delta("s", 1, decisions)); cluster.CodeOf(err) != cluster.Invalid {
 			t.Errorf("%d decisions: %v, want invalid", decisions, err)
 		}
 	}

@@ -1,24 +1,19 @@
 package datastore
 
 import (
+	"slices"
 	"time"
 
 	"dodoor/internal/cluster"
 )
-
-// replica is a registered scheduler and what it has acknowledged.
-type replica struct {
-	cluster.SchedulerRef
-	version       int64 // of the newest snapshot it has; 0: none
-	rosterVersion int64
-}
 
 // RegisterNode admits a worker, or takes a worker's newer process in place of its old one. Repeating a
 // registration changes nothing. It fails with cluster.DuplicateNode when another live process at
 // another address has the name, and with cluster.Stale when a newer process is registered.
 func (s *Store) RegisterNode(now time.Duration, n cluster.Node) error {
 	if n.Capacity[cluster.Cores] <= 0 || n.Slots < 1 {
-		return cluster.Errorf(cluster.Invalid, "worker %s: %d millicores and %d slots: it could run nothing", n.Name, n.Capacity[cluster.Cores], n.Slots)
+		return cluster.Errorf(cluster.Invalid, "worker %s: %d millicores and %d slots: it could run nothing", n.Name, n.Capacity[cluster.Cores],
+			n.Slots)
 	}
 	have := s.nodeNamed(n.Name)
 	if have.registered {
@@ -29,7 +24,8 @@ func (s *Store) RegisterNode(now time.Duration, n cluster.Node) error {
 			have.heard = now
 			return nil
 		case n.Address != have.Address && now-have.heard < s.cfg.NodeTimeout:
-			return cluster.Errorf(cluster.DuplicateNode, "a worker named %s is already running at %s; choose another name, or wait %v if it just died",
+			return cluster.Errorf(cluster.DuplicateNode, "a worker named %s is already running at %s; choose another name, or wait %v if it just "+
+				"died",
 				n.Name, have.Address, s.cfg.NodeTimeout)
 		}
 	} else {
@@ -55,12 +51,7 @@ func (s *Store) UnregisterNode(name string, incarnation int64) {
 // out of reach comes back to exact accounts.
 func (s *Store) remove(n *node) {
 	n.registered = false
-	for i, m := range s.nodes {
-		if m == n {
-			s.nodes = append(s.nodes[:i], s.nodes[i+1:]...)
-			break
-		}
-	}
+	s.nodes = slices.DeleteFunc(s.nodes, func(m *node) bool { return m == n })
 	s.changeRoster()
 }
 
@@ -126,7 +117,8 @@ func (s *Store) RegisterScheduler(ref cluster.SchedulerRef) (cluster.Snapshot, e
 		s.counts[ref.Name] = c
 	}
 	if ref.Incarnation < c.incarnation && c.replica != nil {
-		return cluster.Snapshot{}, cluster.Errorf(cluster.Stale, "scheduler %s: a newer process (incarnation %d) is registered", ref.Name, c.incarnation)
+		return cluster.Snapshot{}, cluster.Errorf(cluster.Stale, "scheduler %s: a newer process (incarnation %d) is registered", ref.Name,
+			c.incarnation)
 	}
 	if ref.Incarnation != c.incarnation {
 		s.withdraw(ref.Name) // nobody unregistered the old process
@@ -140,28 +132,26 @@ func (s *Store) RegisterScheduler(ref cluster.SchedulerRef) (cluster.Snapshot, e
 	if c.replica.Incarnation == 0 {
 		s.changeRoster() // the nodes' homes are dealt out again
 	}
-	*c.replica = replica{SchedulerRef: ref}
+	s.registrations++
+	*c.replica = replica{SchedulerRef: ref, registration: s.registrations} // pushes to the old one are nobody's
 	var snap cluster.Snapshot
 	s.fill(&snap, c.replica)
 	return snap, nil
 }
 
 // UnregisterScheduler stops pushing to a replica and withdraws what it had on the way: if it died, that
-// will never arrive; if it was only out of reach, it flushes everything again when it returns.
-func (s *Store) UnregisterScheduler(name string, incarnation int64) {
+// will never arrive; if it was only out of reach, it flushes everything again when it returns. It is false
+// when this process is not registered.
+func (s *Store) UnregisterScheduler(name string, incarnation int64) bool {
 	c := s.counts[name]
 	if c == nil || c.replica == nil || c.incarnation != incarnation {
-		return
+		return false
 	}
-	for i, r := range s.schedulers {
-		if r == c.replica {
-			s.schedulers = append(s.schedulers[:i], s.schedulers[i+1:]...)
-			break
-		}
-	}
+	s.schedulers = slices.DeleteFunc(s.schedulers, func(r *replica) bool { return r == c.replica })
 	c.replica = nil
 	s.changeRoster()
 	s.withdraw(name)
+	return true
 }
 
 // withdraw takes what a scheduler has on its way out of the aggregates.

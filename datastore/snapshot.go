@@ -1,8 +1,9 @@
 package datastore
 
 import (
+	"cmp"
 	"slices"
-	"sort"
+	"strings"
 	"time"
 
 	"dodoor/internal/cluster"
@@ -17,29 +18,13 @@ func (s *Store) Schedulers() []cluster.SchedulerRef {
 	return refs
 }
 
-// SnapshotFor returns what a replica lacks: the nodes that changed since the version it acknowledged,
-// or everything when it has nothing yet or an older roster. It is false when the replica is gone.
-func (s *Store) SnapshotFor(name string, incarnation int64) (snap cluster.Snapshot, ok bool) {
-	return snap, s.FillSnapshot(&snap, name, incarnation)
-}
-
-// FillSnapshot is SnapshotFor into a snapshot that is not in use any more: its columns keep their memory.
-func (s *Store) FillSnapshot(snap *cluster.Snapshot, name string, incarnation int64) bool {
-	c := s.counts[name]
-	if c == nil || c.replica == nil || c.incarnation != incarnation {
-		return false
-	}
-	s.fill(snap, c.replica)
-	return true
-}
-
 func (s *Store) fill(snap *cluster.Snapshot, r *replica) {
 	*snap = cluster.Snapshot{
-		Incarnation: s.cfg.Incarnation, Version: s.version, BaseVersion: r.version,
+		Incarnation: s.cfg.Incarnation, Version: s.version, BaseVersion: r.has.version,
 		RosterVersion: s.rosterVersion, Decisions: s.decisions, ReceiverIncarnation: r.Incarnation,
 		Node: snap.Node[:0], Load: snap.Load[:0], ReportSequence: snap.ReportSequence[:0], OwnNumber: snap.OwnNumber[:0],
 	}
-	if r.version == 0 || r.rosterVersion != s.rosterVersion {
+	if r.has.version == 0 || r.has.roster != s.rosterVersion {
 		snap.BaseVersion = 0
 		snap.Roster = s.roster()
 	}
@@ -62,7 +47,7 @@ func (s *Store) roster() *cluster.Roster {
 	for _, r := range s.schedulers {
 		roster.Schedulers = append(roster.Schedulers, r.Name)
 	}
-	sort.Strings(roster.Schedulers)
+	slices.Sort(roster.Schedulers)
 	roster.Home = homes(roster.Nodes, len(roster.Schedulers))
 	return roster
 }
@@ -78,33 +63,14 @@ func homes(nodes []cluster.Node, schedulers int) []int32 {
 	for i := range order {
 		order[i] = i
 	}
-	sort.Slice(order, func(a, b int) bool {
-		x, y := &nodes[order[a]], &nodes[order[b]]
-		if x.Class != y.Class {
-			return x.Class < y.Class
-		}
-		return x.Name < y.Name
+	slices.SortFunc(order, func(a, b int) int {
+		return cmp.Or(strings.Compare(nodes[a].Class, nodes[b].Class), strings.Compare(nodes[a].Name, nodes[b].Name))
 	})
 	home := make([]int32, len(nodes))
 	for turn, i := range order {
 		home[i] = int32(turn % schedulers)
 	}
 	return home
-}
-
-// Acknowledged notes that a replica has a snapshot; the next one builds on it.
-func (s *Store) Acknowledged(name string, snap *cluster.Snapshot) {
-	c := s.counts[name]
-	if c != nil && c.replica != nil && c.incarnation == snap.ReceiverIncarnation && snap.Version > c.replica.version {
-		c.replica.version, c.replica.rosterVersion = snap.Version, snap.RosterVersion
-	}
-}
-
-// Forget makes the next snapshot for a replica a whole one: it does not have what was acknowledged.
-func (s *Store) Forget(name string) {
-	if c := s.counts[name]; c != nil && c.replica != nil {
-		c.replica.version = 0
-	}
 }
 
 // Status describes every node: the aggregate, the newest report and how long ago it was heard from.

@@ -1,7 +1,3 @@
-// Package datastore is the data service as a pure state machine: it merges schedulers' deltas and
-// workers' reports into exact aggregates, counts scheduling decisions, and says when a batch is full so
-// that snapshots are pushed (paper, Sec. 4.1). It does no I/O and reads no clock; datastored drives it
-// over Thrift.
 package datastore
 
 import (
@@ -33,11 +29,18 @@ type Store struct {
 	pushed        int64 // version at the last push
 	pushedAt      time.Duration
 	rosterDirty   bool
+
+	asks          int64 // pushes to everybody so far
+	registrations int64 // of schedulers, so far
+	skipped       int64 // pushes that a busy scheduler did not get
+	due           []Push
 }
 
-// Step says what a verb wants done.
-type Step struct {
-	Push bool // to every registered scheduler
+// Actions say what a verb wants done. They are valid until the next verb.
+type Actions struct {
+	Push    []Push // to send
+	Failing bool   // the first push to a scheduler that did not arrive, after those that did
+	Gone    bool   // that scheduler is unregistered
 }
 
 // New returns an empty store.
@@ -57,15 +60,16 @@ func (s *Store) Incarnation() int64 { return s.cfg.Incarnation }
 // Decisions returns the cluster-wide number of scheduling decisions.
 func (s *Store) Decisions() int64 { return s.decisions }
 
-// Flush merges a delta and reports whether the decisions crossed a multiple of b. Repeated, late and
+// Flush merges a delta, and pushes when the decisions cross a multiple of b. Repeated, late and
 // overtaken deltas change nothing. It fails with cluster.UnknownScheduler when the sender is not
 // registered and cluster.Stale when a newer process has its name.
-func (s *Store) Flush(d *cluster.Delta) (Step, error) {
+func (s *Store) Flush(now time.Duration, d *cluster.Delta) (Actions, error) {
 	if d.Decisions < 0 || d.Decisions > maxDecisions {
-		return Step{}, cluster.Errorf(cluster.Invalid, "delta of scheduler %s: %d decisions: from 0 to %d are possible", d.Scheduler, d.Decisions, maxDecisions)
+		return Actions{}, cluster.Errorf(cluster.Invalid, "delta of scheduler %s: %d decisions: from 0 to %d are possible", d.Scheduler,
+			d.Decisions, maxDecisions)
 	}
 	if err := s.CheckScheduler(d.Scheduler, d.Incarnation); err != nil {
-		return Step{}, err
+		return Actions{}, err
 	}
 	for i := range d.Placed {
 		p := &d.Placed[i]
@@ -74,7 +78,10 @@ func (s *Store) Flush(d *cluster.Delta) (Step, error) {
 			s.touch(n)
 		}
 	}
-	return Step{Push: s.count(d)}, nil
+	if !s.count(d) {
+		return Actions{}, nil
+	}
+	return s.pushAll(now), nil
 }
 
 // Report merges a worker's report; an older sequence number changes nothing. It fails with
@@ -104,20 +111,17 @@ func (s *Store) Report(now time.Duration, r *cluster.Report) error {
 // schedulers stays far from overflow.
 const maxDecisions = int64(1) << 50
 
-// Settle asks for a push whatever the batch holds.
-func (s *Store) Settle() Step { return Step{Push: true} }
+// TickEvery is how often a shell lets time pass.
+const TickEvery = 20 * time.Millisecond
 
-// Tick unregisters silent nodes and asks for a push when the roster changed or the staleness bound is
-// reached.
-func (s *Store) Tick(now time.Duration) Step {
+// Tick unregisters silent nodes, and pushes when the roster changed or the staleness bound is reached.
+func (s *Store) Tick(now time.Duration) Actions {
 	s.expire(now)
 	stale := s.cfg.MaxStaleness > 0 && s.version > s.pushed && now-s.pushedAt >= s.cfg.MaxStaleness
-	return Step{Push: s.rosterDirty || stale}
-}
-
-// Pushed notes that a push of the present state began.
-func (s *Store) Pushed(now time.Duration) {
-	s.pushed, s.pushedAt, s.rosterDirty = s.version, now, false
+	if !s.rosterDirty && !stale {
+		return Actions{}
+	}
+	return s.pushAll(now)
 }
 
 func (s *Store) touch(n *node) {

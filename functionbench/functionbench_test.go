@@ -168,7 +168,8 @@ func TestWrongResultsFail(t *testing.T) {
 		}
 	}
 	got := docker(t, "start", "--attach", name)
-	if want := "rnn_name_generation short: the names have the checksum"; got.exit != 1 || got.stdout != "" || !strings.Contains(got.stderr, want) {
+	if want := "rnn_name_generation short: the names have the checksum"; got.exit != 1 || got.stdout != "" ||
+		!strings.Contains(got.stderr, want) {
 		t.Errorf("%+v, want exit code 1 and %q", got, want)
 	}
 }

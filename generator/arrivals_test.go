@@ -68,20 +68,22 @@ func TestPoissonGapsAreNotWholeMilliseconds(t *testing.T) {
 	}
 }
 
-// A seed is one pattern; rate and time scale only stretch it.
-func TestPoissonPatternIsTheSeeds(t *testing.T) {
+// A seed is one pattern, with bursts or without; rate and time scale only stretch it.
+func TestArrivalsPatternIsTheSeeds(t *testing.T) {
 	q := manyRequests(5000, 0)
-	base := mustDue(t, Pacing{QPS: 1, TimeScale: 1, Seed: 3}, q)
-	if !slices.Equal(base, mustDue(t, Pacing{QPS: 1, TimeScale: 1, Seed: 3}, q)) {
-		t.Error("the same seed gives other arrivals")
-	}
-	if slices.Equal(base, mustDue(t, Pacing{QPS: 1, TimeScale: 1, Seed: 4}, q)) {
-		t.Error("another seed gives the same arrivals")
-	}
-	fast := mustDue(t, Pacing{QPS: 20, TimeScale: 200, Seed: 3}, q)
-	for i := range base {
-		if off := base[i]/4000 - fast[i]; off < -1 || off > 1 {
-			t.Fatalf("arrival %d: %v at 1/s, %v at 20/s and time scale 200", i, base[i], fast[i])
+	for _, burst := range []float64{0, 5} {
+		base := mustDue(t, Pacing{QPS: 1, Burst: burst, TimeScale: 1, Seed: 3}, q)
+		if !slices.Equal(base, mustDue(t, Pacing{QPS: 1, Burst: burst, TimeScale: 1, Seed: 3}, q)) {
+			t.Error("the same seed gives other arrivals")
+		}
+		if slices.Equal(base, mustDue(t, Pacing{QPS: 1, Burst: burst, TimeScale: 1, Seed: 4}, q)) {
+			t.Error("another seed gives the same arrivals")
+		}
+		fast := mustDue(t, Pacing{QPS: 20, Burst: burst, TimeScale: 200, Seed: 3}, q)
+		for i := range base {
+			if off := base[i]/4000 - fast[i]; off < -1 || off > 1 {
+				t.Fatalf("burst %g, arrival %d: %v at 1/s, %v at 20/s and time scale 200", burst, i, base[i], fast[i])
+			}
 		}
 	}
 }
@@ -100,6 +102,10 @@ func TestPacingRefusesNonsense(t *testing.T) {
 		"qps is -1":             {QPS: -1, TimeScale: 1},
 		"qps is NaN":            {QPS: math.NaN(), TimeScale: 1},
 		"qps is +Inf":           {QPS: math.Inf(1), TimeScale: 1},
+		"burst is 0.5":          {QPS: 1, Burst: 0.5, TimeScale: 1},
+		"burst is 10.1":         {QPS: 1, Burst: 10.1, TimeScale: 1},
+		"burst is NaN":          {QPS: 1, Burst: math.NaN(), TimeScale: 1},
+		"burst is 2 and qps 0":  {Burst: 2, TraceScale: 1, TimeScale: 1},
 		"trace scale is 0":      {TimeScale: 1},
 		"trace scale is NaN":    {TraceScale: math.NaN(), TimeScale: 1},
 		"time scale is 0":       {QPS: 1},
@@ -109,5 +115,24 @@ func TestPacingRefusesNonsense(t *testing.T) {
 	} {
 		_, err := p.Due(manyRequests(2, time.Hour))
 		wantError(t, err, want)
+	}
+}
+
+// The prototype's generator keeps whole milliseconds of a gap: the rate rises to 1/E⌊gap⌋ = (exp(rate) − 1) per ms.
+func TestWholeMilliseconds(t *testing.T) {
+	const n = 200_000
+	p := Pacing{QPS: 400, TraceScale: 1, TimeScale: 1, Seed: 3, WholeMilliseconds: true}
+	due, err := p.Due(make([]Request, n))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, d := range due {
+		if d%time.Millisecond != 0 {
+			t.Fatalf("request %d is due at %v", i, d)
+		}
+	}
+	want := 1000 * (math.Exp(p.QPS/1000) - 1)
+	if got := n / due[n-1].Seconds(); math.Abs(got/want-1) > 0.02 {
+		t.Errorf("%g/s, want %g/s", got, want)
 	}
 }

@@ -18,10 +18,10 @@ import (
 // Arrivals are Poisson at ten a second: gaps measured there have mean 100.8 ms and a coefficient of
 // variation of 0.995.
 
-// azureType and azureMode label every Azure request, as in the prototype's trace.
+// AzureType and AzureMode label every Azure request, as in the prototype's trace.
 const (
-	azureType = "simulated"
-	azureMode = "medium"
+	AzureType = "simulated"
+	AzureMode = "medium"
 )
 
 type azureShape struct {
@@ -72,7 +72,7 @@ func Azure(n int, seed uint64) ([]Request, error) {
 
 // AzureSeq makes the requests of Azure one by one, the same whenever it is ranged over.
 func AzureSeq(n int, seed uint64) (iter.Seq[Request], error) {
-	if err := checkCount(n); err != nil {
+	if err := CheckCount(n); err != nil {
 		return nil, err
 	}
 	return func(yield func(Request) bool) {
@@ -82,8 +82,8 @@ func AzureSeq(n int, seed uint64) (iter.Seq[Request], error) {
 			s := &azureShapes[pick(rng, len(azureShapes), func(i int) float64 { return float64(azureShapes[i].count) })]
 			if !yield(Request{
 				ID:   strconv.Itoa(i),
-				Type: azureType,
-				Mode: azureMode,
+				Type: AzureType,
+				Mode: AzureMode,
 				Demand: cluster.Resources{
 					cluster.Cores:  s.millicores,
 					cluster.Memory: s.memoryMB,

@@ -57,7 +57,8 @@ func TestFilledTimesAreInOrder(t *testing.T) {
 		return time.Duration(rapid.Int64Range(0, 1e10).Draw(t, name))
 	}
 	rapid.Check(t, func(t *rapid.T) {
-		rec := cluster.TaskRecord{Worker: "w", Outcome: cluster.Finished, Received: span(t, "received"), Wait: span(t, "wait"), Run: span(t, "run"),
+		rec := cluster.TaskRecord{Worker: "w", Outcome: cluster.Finished, Received: span(t, "received"), Wait: span(t, "wait"),
+			Run:      span(t, "run"),
 			Attempts: rapid.IntRange(1, 3).Draw(t, "attempts")}
 		submissions := rapid.IntRange(1, 3).Draw(t, "submissions")
 		row := Row{Sent: rec.Received - span(t, "since the first submission")}
@@ -86,12 +87,16 @@ func TestFilledTimesAreInOrder(t *testing.T) {
 
 // A task without an execution has no program's exit code.
 func TestExitCodeOfWhatNeverRan(t *testing.T) {
+	w, err := NewWorkload(make([]Request, 1), Options{Pacing: Pacing{QPS: 1, TimeScale: 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, rec := range []cluster.TaskRecord{
 		{Outcome: cluster.Failed, Reason: "refused everywhere"},
 		{Outcome: cluster.Cancelled, Worker: "w"},
 		{Outcome: cluster.Lost, Worker: "w", Run: time.Second},
 	} {
-		row := (&Workload{requests: make([]Request, 1), due: make([]time.Duration, 1)}).NewRow(0)
+		row := w.NewRow(0)
 		if row.ExitCode != -1 {
 			t.Errorf("before anything happened: exit code %d", row.ExitCode)
 		}

@@ -51,7 +51,8 @@ func ParseMix(s string) (Mix, error) {
 	for i, part := range parts {
 		share, _, problem := parseDecimal(part, nanoPlaces)
 		if problem != "" || share < 0 {
-			return nil, fmt.Errorf("mix %q: the share of %s is %q: it must be a number, 0 or more", shorten(s), ShortMediumLong[i].Mode, shorten(part))
+			return nil, fmt.Errorf("mix %q: the share of %s is %q: it must be a number, 0 or more", shorten(s), ShortMediumLong[i].Mode,
+				shorten(part))
 		}
 		if share > 0 {
 			mix = append(mix, ModeWeight{ShortMediumLong[i].Mode, float64(share)})
@@ -75,7 +76,7 @@ func FunctionBench(types []cluster.TaskType, class string, mix Mix, n int, seed 
 
 // FunctionBenchSeq makes the requests of FunctionBench one by one, the same whenever it is ranged over.
 func FunctionBenchSeq(types []cluster.TaskType, class string, mix Mix, n int, seed uint64) (iter.Seq[Request], error) {
-	if err := checkCount(n); err != nil {
+	if err := CheckCount(n); err != nil {
 		return nil, err
 	}
 	shapes, err := shapesOf(types, class, mix)
@@ -105,7 +106,8 @@ func FunctionBenchSeq(types []cluster.TaskType, class string, mix Mix, n int, se
 // maxRequests bounds a synthetic trace, as generator.n of the configuration is bounded.
 const maxRequests = 100_000_000
 
-func checkCount(n int) error {
+// CheckCount refuses a number of requests that no trace can have.
+func CheckCount(n int) error {
 	if n < 1 || n > maxRequests {
 		return fmt.Errorf("number of requests is %d: it must be at least 1 and at most %d", n, maxRequests)
 	}

@@ -88,14 +88,14 @@ const neverRan = -1
 
 // NewRow returns the row of task i before anything happened to it.
 func (w *Workload) NewRow(i int) Row {
-	q := &w.requests[i]
+	k := &w.kinds[w.kindOf[i]]
 	return Row{
 		TaskID:   w.ID(i),
-		Type:     q.Type,
-		Mode:     q.Mode,
-		Cores:    q.Demand[cluster.Cores],
-		Memory:   q.Demand[cluster.Memory],
-		Estimate: q.Duration,
+		Type:     k.typ,
+		Mode:     k.mode,
+		Cores:    k.demand[cluster.Cores],
+		Memory:   k.demand[cluster.Memory],
+		Estimate: k.duration,
 
 		Scheduled: w.due[i],
 		Sent:      Never,
@@ -157,9 +157,6 @@ var nodeColumns = []column[NodeSample]{
 
 // NewNodeWriter starts a nodes.csv on w.
 func NewNodeWriter(w io.Writer) (*Writer[NodeSample], error) { return newWriter(w, nodeColumns) }
-
-// NewNodeReader reads a nodes.csv.
-func NewNodeReader(r io.Reader) *Reader[NodeSample] { return newReader(r, nodeColumns) }
 
 func outcome[T any](name string, at func(*T) *cluster.Outcome) column[T] {
 	return column[T]{

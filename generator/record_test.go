@@ -171,7 +171,7 @@ func TestNodeSamplesRoundTrip(t *testing.T) {
 	if text := "time_ms,worker,class,used_cores,used_memory_mb,queued,running\n1500,w1,m510,2.5,64,3,2\n"; b.String() != text {
 		t.Errorf("got %q", b.String())
 	}
-	r := NewNodeReader(&b)
+	r := newReader(&b, nodeColumns)
 	var got NodeSample
 	if err := r.Read(&got); err != nil || got != want {
 		t.Errorf("got %+v, %v", got, err)

@@ -47,10 +47,12 @@ func TestNoReference(t *testing.T) {
 	halves := without(profile(), ReferenceClass, 4)
 	without(halves[:4], "m510", 0)
 	for want, types := range map[string][]cluster.TaskType{
-		`"float_operation", mode "short" has no figures for any node class: measure them with dodoor profile`: without(without(profile(), ReferenceClass, 0), "m510", 0),
-		`"rnn_name_generation", mode "short" has no figures for any`:                                          without(without(profile(), ReferenceClass, 7), "m510", 7),
-		"no node class has figures of all FunctionBench types and modes: measure them with dodoor profile":    halves,
-		`task type "rnn_name_generation" is not configured`:                                                   profile()[:7],
+		`"float_operation", mode "short" has no figures for any node class: measure them with dodoor profile`: without(without(profile(),
+			ReferenceClass, 0), "m510", 0),
+		`"rnn_name_generation", mode "short" has no figures for any`: without(without(profile(),
+			ReferenceClass, 7), "m510", 7),
+		"no node class has figures of all FunctionBench types and modes: measure them with dodoor profile": halves,
+		`task type "rnn_name_generation" is not configured`:                                                profile()[:7],
 	} {
 		_, err := ReferenceFor(types, []string{"m510"}, ShortOnly)
 		wantError(t, err, want)

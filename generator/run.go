@@ -21,17 +21,19 @@ type RunInfo struct {
 	Policy     string            `json:"policy"`
 	On         string            `json:"on"` // local, cluster or sim
 	Trace      string            `json:"trace"`
-	QPS        float64           `json:"qps"`         // of trace time; 0: the trace's own times
-	TraceScale float64           `json:"trace_scale"` // divides the trace's own times
-	TimeScale  float64           `json:"time_scale"`  // seconds of the trace that passed in one
+	QPS        float64           `json:"qps"`             // of trace time; 0: the trace's own times
+	Burst      float64           `json:"burst,omitempty"` // above 1: arrivals come in bursts
+	TraceScale float64           `json:"trace_scale"`     // divides the trace's own times
+	TimeScale  float64           `json:"time_scale"`      // seconds of the trace that passed in one
 	Seed       uint64            `json:"seed"`
 	Tasks      int               `json:"tasks"`
-	Warmup     int               `json:"warmup"` // the first so many tasks are excluded from every figure but the counts
-	Schedulers int               `json:"schedulers"`
+	Warmup     int               `json:"warmup"`     // the first so many tasks are excluded from every figure but the counts
+	Schedulers int               `json:"schedulers"` // when it began
 	Classes    []ClassInfo       `json:"classes"`
 	Settings   map[string]any    `json:"settings"` // the whole configuration, by section
 	Versions   map[string]string `json:"versions"`
 	Host       string            `json:"host"`
+	Services   []ServiceInfo     `json:"services,omitempty"` // what each ran, where they were asked and verified
 
 	Started time.Time  `json:"started"`
 	Ended   *time.Time `json:"ended"` // null: the run did not end
@@ -52,11 +54,30 @@ type ClassInfo struct {
 	Slots    int     `json:"slots"`
 }
 
+// ServiceInfo is what one service of a cluster ran: the policy and the seed of a scheduler, and b or b_delta.
+type ServiceInfo struct {
+	Name    string `json:"name"`
+	Version string `json:"version"`
+	Digest  string `json:"digest"` // of what of its configuration concerns it
+	Policy  string `json:"policy,omitempty"`
+	Seed    uint64 `json:"seed,omitempty"`
+	Batch   int    `json:"batch,omitempty"`
+}
+
 // Counters are the message counters of the services at one moment. A service that did not answer has
 // none.
 type Counters struct {
 	Schedulers map[string]map[string]int64 `json:"schedulers"` // by name
 	Data       map[string]int64            `json:"data"`
+}
+
+// Of completes a description with what a replay of w by so many schedulers is before it begins. Counters start at
+// nothing.
+func (info RunInfo) Of(w *Workload, warmup, schedulers int) RunInfo {
+	info.Tasks, info.Warmup, info.TimeScale, info.Schedulers = w.Len(), warmup, w.TimeScale(), schedulers
+	info.Before = Counters{Schedulers: map[string]map[string]int64{}}
+	info.After = Counters{Schedulers: map[string]map[string]int64{}}
+	return info
 }
 
 // WriteRunInfo writes run.json.

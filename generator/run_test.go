@@ -13,7 +13,8 @@ import (
 func TestRunInfoRoundTrip(t *testing.T) {
 	ended := time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC)
 	want := &RunInfo{
-		RowsVersion: RowsVersion, Policy: "dodoor", On: "local", Trace: "azure", QPS: 2.5, TraceScale: 1, TimeScale: 200, Seed: 1<<63 + 1, Tasks: 4000, Warmup: 100,
+		RowsVersion: RowsVersion, Policy: "dodoor", On: "local", Trace: "azure", QPS: 2.5, TraceScale: 1, TimeScale: 200, Seed: 1<<63 + 1,
+		Tasks: 4000, Warmup: 100,
 		Schedulers: 5, Classes: []ClassInfo{{"m510", 40, 8, 65536, 8}}, Settings: map[string]any{"score": map[string]any{"alpha": 0.5}},
 		Versions: map[string]string{"go": "1.26"}, Host: "here", Started: ended.Add(-time.Hour), Ended: &ended, DecisionsBefore: 7,
 		Before: Counters{Schedulers: map[string]map[string]int64{"s0": {"in.submit": 3}}, Data: map[string]int64{"in.report": 9}},

@@ -1,10 +1,10 @@
 package generator
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
-	"sort"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -67,11 +67,8 @@ func sharesOf(counts map[string]int) []Share {
 	for name, n := range counts {
 		shares = append(shares, Share{name, n})
 	}
-	sort.Slice(shares, func(i, j int) bool {
-		if shares[i].Count != shares[j].Count {
-			return shares[i].Count > shares[j].Count
-		}
-		return shares[i].Name < shares[j].Name
+	slices.SortFunc(shares, func(a, b Share) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), strings.Compare(a.Name, b.Name))
 	})
 	return shares
 }

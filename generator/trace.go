@@ -1,6 +1,3 @@
-// Package generator is the pure half of the request generator: it reads, makes and describes
-// traces, paces arrivals, and defines the rows that a run leaves behind. It does no I/O of its own,
-// reads no clock and starts no goroutine; drive does.
 package generator
 
 import (
@@ -40,7 +37,7 @@ const (
 )
 
 // maxStart bounds a start time, so that no pacing can overflow a time.Duration.
-const maxStart = time.Duration(cluster.MaxDuration) * time.Millisecond
+const maxStart = cluster.LongestDuration
 
 // maxWord bounds an id, a type and a mode, in bytes.
 const maxWord = 256

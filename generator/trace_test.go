@@ -93,7 +93,8 @@ func TestTraceErrors(t *testing.T) {
 		"column twice":    {"id,cores,Cores,diskMB,durationMs,startMs,type,mode\n", []string{"line 1", "column cores is named twice"}},
 		"too few fields":  {oneRow + "1,2.0,4893\n", []string{"line 2", "3 fields instead of 8", "durationMs"}},
 		"too many fields": {oneRow + "1,2.0,4893,1,1,1,a,b,c\n", []string{"line 2", "9 fields instead of 8"}},
-		"header, fields":  {"mode,type,startMs,durationMs,diskMB,memoryMB,cores,id\na,b\n", []string{"line 2", "2 fields instead of 8 (mode,type,"}},
+		"header, fields": {"mode,type,startMs,durationMs,diskMB,memoryMB,cores,id\na,b\n",
+			[]string{"line 2", "2 fields instead of 8 (mode,type,"}},
 		"negative cores":  {row("-2", 1), []string{"line 2, column cores", `"-2"`, "out of range", "0.001 to"}},
 		"zero cores":      {row("0", 1), []string{"column cores", `"0"`, "out of range"}},
 		"tiny cores":      {row("0.0004", 1), []string{"column cores", `"0.0004"`, "less than 0.001"}},
@@ -215,8 +216,7 @@ func TestReferenceTraces(t *testing.T) {
 	}
 }
 
-// referenceTrace reads one of the traces that are not part of the repository, where they are kept
-// beside it.
+// referenceTrace reads one of the published traces, which are not part of the repository.
 func referenceTrace(t *testing.T, file string) []Request {
 	t.Helper()
 	f, err := os.Open(needs.Reference(t, file))

@@ -2,6 +2,7 @@ package generator
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"dodoor/internal/cluster"
@@ -23,14 +24,26 @@ type Options struct {
 	AtMostOnce bool // tasks must not run again after a machine failed
 }
 
-// Workload is a schedule of tasks: what is submitted, and when.
+// Workload is a schedule of tasks: what is submitted, and when. It outlives most of what happens to its
+// tasks, and there may be millions, so it holds few bytes of each and next to nothing that the garbage
+// collector has to follow.
 type Workload struct {
-	requests []Request
-	due      []time.Duration
-	options  Options
+	ids     string // of all tasks, one after the other
+	idAt    []int  // where the id of task i begins, and that of i-1 ends
+	due     []time.Duration
+	kindOf  []int32
+	kinds   []kind
+	options Options
 }
 
-// NewWorkload paces the first o.N requests. The requests belong to the workload from then on.
+// kind is what tasks have in common, except in a trace where every row has its own.
+type kind struct {
+	typ, mode string
+	demand    cluster.Resources
+	duration  int64
+}
+
+// NewWorkload paces the first o.N requests. It keeps none of them.
 func NewWorkload(requests []Request, o Options) (*Workload, error) {
 	switch {
 	case o.N < 0:
@@ -50,16 +63,32 @@ func NewWorkload(requests []Request, o Options) (*Workload, error) {
 	if err != nil {
 		return nil, err
 	}
-	if o.NoDisk {
-		for i := range requests {
-			requests[i].Demand[cluster.Disk] = 0
+	w := &Workload{due: due, options: o, idAt: make([]int, 1, len(requests)+1), kindOf: make([]int32, len(requests))}
+	var ids strings.Builder
+	known := map[kind]int32{}
+	for i := range requests {
+		q := &requests[i]
+		ids.WriteString(o.IDPrefix)
+		ids.WriteString(q.ID)
+		w.idAt = append(w.idAt, ids.Len())
+		k := kind{q.Type, q.Mode, q.Demand, q.Duration}
+		if o.NoDisk {
+			k.demand[cluster.Disk] = 0
 		}
+		at, ok := known[k]
+		if !ok {
+			at = int32(len(w.kinds))
+			known[k] = at
+			w.kinds = append(w.kinds, k)
+		}
+		w.kindOf[i] = at
 	}
-	return &Workload{requests: requests, due: due, options: o}, nil
+	w.ids = ids.String()
+	return w, nil
 }
 
 // Len returns the number of tasks.
-func (w *Workload) Len() int { return len(w.requests) }
+func (w *Workload) Len() int { return len(w.due) }
 
 // Due returns when task i is due: wall-clock time since the start of the run, never before task i-1.
 func (w *Workload) Due(i int) time.Duration { return w.due[i] }
@@ -68,19 +97,19 @@ func (w *Workload) Due(i int) time.Duration { return w.due[i] }
 func (w *Workload) TimeScale() float64 { return w.options.Pacing.TimeScale }
 
 // ID returns the id under which task i is submitted.
-func (w *Workload) ID(i int) string { return w.options.IDPrefix + w.requests[i].ID }
+func (w *Workload) ID(i int) string { return w.ids[w.idAt[i]:w.idAt[i+1]] }
 
 // Task returns task i as it is submitted. It carries the row's own demand and duration: they hold on
 // node classes where the type's profile has no figures. The pointers lead into the workload and must
 // not be written through.
 func (w *Workload) Task(i int) cluster.TaskSpec {
-	q := &w.requests[i]
+	k := &w.kinds[w.kindOf[i]]
 	return cluster.TaskSpec{
 		ID:         w.ID(i),
-		Type:       q.Type,
-		Mode:       q.Mode,
-		Demand:     &q.Demand,
-		Duration:   &q.Duration,
+		Type:       k.typ,
+		Mode:       k.mode,
+		Demand:     &k.demand,
+		Duration:   &k.duration,
 		AtMostOnce: w.options.AtMostOnce,
 		TimeScale:  w.options.Pacing.TimeScale,
 	}

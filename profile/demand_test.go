@@ -102,7 +102,8 @@ func TestDemandAndLimits(t *testing.T) {
 		runs := anyRuns.Draw(t, "runs")
 		limit := conf.Shape{Cores: float64(rapid.IntRange(1, 40).Draw(t, "tenths")) / 10, MemoryMB: rapid.Int64Range(1, 1<<20).Draw(t, "memory")}
 		small, large := Demand(runs, limit), Demand(runs, conf.Shape{Cores: 2 * limit.Cores, MemoryMB: 2 * limit.MemoryMB})
-		if small.Cores > limit.Cores || small.MemoryMB > limit.MemoryMB || small.Cores > large.Cores || small.MemoryMB > large.MemoryMB || small.Duration != large.Duration {
+		if small.Cores > limit.Cores || small.MemoryMB > limit.MemoryMB ||
+			small.Cores > large.Cores || small.MemoryMB > large.MemoryMB || small.Duration != large.Duration {
 			t.Fatalf("%+v under %+v, %+v under twice as much", small, limit, large)
 		}
 		slices.Reverse(runs)

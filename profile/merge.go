@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 
 	"dodoor/conf"
 )
@@ -107,4 +108,27 @@ func find[T any](list []T, is func(*T) bool) *T {
 		}
 	}
 	return nil
+}
+
+// MergeFiles reads catalogues and makes one of them: its text, and its figures.
+func MergeFiles(files []string) ([]byte, []Figures, error) {
+	var parts []Part
+	var failures []error
+	for _, file := range files {
+		c, err := conf.ReadTypes(file)
+		if err != nil {
+			failures = append(failures, err)
+			continue
+		}
+		parts = append(parts, Part{Types: c.Types, Where: c.Where})
+	}
+	if len(failures) > 0 {
+		return nil, nil, errors.Join(failures...)
+	}
+	types, err := Merge(parts)
+	if err != nil {
+		return nil, nil, err
+	}
+	head := []string{"Merged by dodoor profile from " + strings.Join(files, ", ") + "."}
+	return Text(types, head, func(string, string, string) string { return "" }), List(types, nil), nil
 }

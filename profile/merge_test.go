@@ -33,7 +33,8 @@ func anyShape(t *rapid.T) conf.Shape {
 		Duration: conf.Duration(time.Duration(rapid.Int64Range(1, 1e9).Draw(t, "ms")) * ms),
 	}
 	if rapid.Bool().Draw(t, "extra") {
-		s.Extra = map[string]float64{rapid.SampledFrom([]string{"gpu", "fp.ga"}).Draw(t, "name"): float64(rapid.IntRange(0, 5000).Draw(t, "amount")) / 1000}
+		name := rapid.SampledFrom([]string{"gpu", "fp.ga"}).Draw(t, "name")
+		s.Extra = map[string]float64{name: float64(rapid.IntRange(0, 5000).Draw(t, "amount")) / 1000}
 	}
 	return s
 }
@@ -133,12 +134,20 @@ func TestMergeRefuses(t *testing.T) {
 			{Name: "short", Argv: []string{"y"}, Profiles: []conf.Profile{{Class: "c", Shape: conf.Shape{Cores: 1, Duration: 1}}}}}}}
 	}
 	for want, change := range map[string]func(t *conf.TaskType){
-		`b:0.-1.-1: t: executor is "process" here and "docker" elsewhere: not the same task (a:0.-1.-1)`: func(t *conf.TaskType) { t.Executor = "process" },
-		`b:0.-1.-1: t: image is "j" here and "i" elsewhere: not the same task (a:0.-1.-1)`:               func(t *conf.TaskType) { t.Image = "j" },
-		`b:0.-1.-1: t: argv is [] here and ["x"] elsewhere: not the same task (a:0.-1.-1)`:               func(t *conf.TaskType) { t.Argv = nil },
-		`b:0.0.-1: t, short: argv is ["z"] here and ["y"] elsewhere: not the same task (a:0.0.-1)`:       func(t *conf.TaskType) { t.Modes[0].Argv = []string{"z"} },
-		`b:0.0.-1: t, short: the figures for all classes are others elsewhere (a:0.0.-1)`:                func(t *conf.TaskType) { t.Modes[0].Cores = 1 },
-		`b:0.0.0: t, short, class c: there are figures elsewhere already (a:0.0.0)`:                      func(t *conf.TaskType) {},
+		`b:0.-1.-1: t: executor is "process" here and "docker" elsewhere: not the same task (a:0.-1.-1)`: func(t *conf.TaskType) {
+			t.Executor = "process"
+		},
+		`b:0.-1.-1: t: image is "j" here and "i" elsewhere: not the same task (a:0.-1.-1)`: func(t *conf.TaskType) {
+			t.Image = "j"
+		},
+		`b:0.-1.-1: t: argv is [] here and ["x"] elsewhere: not the same task (a:0.-1.-1)`: func(t *conf.TaskType) { t.Argv = nil },
+		`b:0.0.-1: t, short: argv is ["z"] here and ["y"] elsewhere: not the same task (a:0.0.-1)`: func(t *conf.TaskType) {
+			t.Modes[0].Argv = []string{"z"}
+		},
+		`b:0.0.-1: t, short: the figures for all classes are others elsewhere (a:0.0.-1)`: func(t *conf.TaskType) {
+			t.Modes[0].Cores = 1
+		},
+		`b:0.0.0: t, short, class c: there are figures elsewhere already (a:0.0.0)`: func(t *conf.TaskType) {},
 	} {
 		other := base()
 		change(&other[0])

@@ -3,11 +3,12 @@ package profile
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 	"time"
 
-	"dodoor/report"
+	"dodoor/report/stats"
+
+	"gonum.org/v1/gonum/stat"
 )
 
 // Statistics describe the runs of one mode.
@@ -23,24 +24,17 @@ type Statistics struct {
 // StatisticsOf describes runs; there has to be one.
 func StatisticsOf(runs []Run) Statistics {
 	s := Statistics{Runs: len(runs)}
-	totals := make([]time.Duration, len(runs))
-	var sum, startup, busy float64
+	var totals, startups, busy []float64
 	for i := range runs {
 		r := &runs[i]
-		totals[i] = r.Total
-		sum, startup, busy = sum+float64(r.Total), startup+float64(r.Startup), busy+r.cores()
+		totals, startups, busy = append(totals, float64(r.Total)), append(startups, float64(r.Startup)), append(busy, r.cores())
 		s.PeakMemory = max(s.PeakMemory, r.PeakMemory)
 	}
-	n := float64(len(runs))
-	mean := sum / n
-	s.Mean, s.Startup, s.Cores = time.Duration(mean), time.Duration(startup/n), busy/n
-	s.P50, s.P95 = percentile(totals, 50), percentile(totals, 95)
-	squares := 0.0
-	for _, t := range totals {
-		squares += (float64(t) - mean) * (float64(t) - mean)
-	}
-	if n > 1 && mean > 0 {
-		s.Variation = math.Sqrt(squares/(n-1)) / mean
+	mean, deviation := stat.MeanStdDev(totals, nil)
+	s.Mean, s.Startup, s.Cores = time.Duration(mean), time.Duration(stat.Mean(startups, nil)), stat.Mean(busy, nil)
+	s.P50, s.P95 = time.Duration(percentile(totals, 50)), time.Duration(percentile(totals, 95))
+	if len(runs) > 1 && mean > 0 {
+		s.Variation = deviation / mean
 	}
 	return s
 }
@@ -57,5 +51,5 @@ func (s Statistics) String() string {
 }
 
 func percentile[T cmp.Ordered](values []T, percent int) T {
-	return report.NearestRank(slices.Sorted(slices.Values(values)), 10*percent)
+	return stats.NearestRank(slices.Sorted(slices.Values(values)), 10*percent)
 }

@@ -18,6 +18,8 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"dodoor/internal/needs"
+	"dodoor/internal/runfiles"
+	"dodoor/report/reporttest"
 )
 
 // requireChromium returns the browser's path.
@@ -80,9 +82,11 @@ const look = `(() => {
 	const drawn = figures.filter(f => {
 		const s = f.querySelector('svg');
 		const b = s && s.getBoundingClientRect();
-		return b && b.width > 0.9 * f.clientWidth - 20 && b.width <= f.clientWidth && b.height > 100 && s.querySelector('text') && s.querySelector('path');
+		return b && b.width > 0.9 * f.clientWidth - 20 && b.width <= f.clientWidth && b.height > 100 &&
+			s.querySelector('text') && s.querySelector('path');
 	});
-	const letters = [...document.querySelectorAll('figure svg text')].map(t => parseFloat(getComputedStyle(t).fontSize) * t.getScreenCTM().a).filter(x => x > 0);
+	const letters = [...document.querySelectorAll('figure svg text')]
+		.map(t => parseFloat(getComputedStyle(t).fontSize) * t.getScreenCTM().a).filter(x => x > 0);
 	const clipped = [...document.querySelectorAll('figure svg text')].filter(t => {
 		const box = t.getBoundingClientRect(), around = t.closest('svg').getBoundingClientRect();
 		return box.left < around.left - 1 || box.right > around.right + 1 || box.top < around.top - 1 || box.bottom > around.bottom + 1;
@@ -115,9 +119,9 @@ func openBrowser(t *testing.T) (context.Context, *complaints) {
 
 func TestPageInABrowser(t *testing.T) {
 	ctx, c := openBrowser(t)
-	dir := campaign(t)
+	dir := reporttest.Campaign(t)
 	result := drawSVG(t, dir)
-	page := (&url.URL{Scheme: "file", Path: filepath.Join(dir, htmlFile)}).String()
+	page := (&url.URL{Scheme: "file", Path: filepath.Join(dir, runfiles.Page)}).String()
 	for _, width := range []int64{1280, 390} {
 		if err := chromedp.Do(ctx, chromedp.EmulateViewport(width, 900), chromedp.Navigate(page)); err != nil {
 			t.Fatal(err)
@@ -156,7 +160,8 @@ func TestABadPageIsNoticed(t *testing.T) {
 	if err := os.WriteFile(page, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := chromedp.Do(ctx, chromedp.EmulateViewport(390, 900), chromedp.Navigate((&url.URL{Scheme: "file", Path: page}).String())); err != nil {
+	if err := chromedp.Do(ctx, chromedp.EmulateViewport(390, 900),
+		chromedp.Navigate((&url.URL{Scheme: "file", Path: page}).String())); err != nil {
 		t.Fatal(err)
 	}
 	width, err := chromedp.Run(ctx, chromedp.Evaluate[float64]("document.documentElement.scrollWidth"))

@@ -1,13 +1,24 @@
+// Package report writes a report on runs. What it is made of: [results] reads runs, [metrics] and [stats] have their figures,
+// [group] sorts them into what can be compared, [plots] draws a group, [page] shows everything.
 package report
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
+	"dodoor/generator/rundir"
+	"dodoor/internal/runfiles"
+	"dodoor/internal/wholefile"
 	"dodoor/report/figure"
+	"dodoor/report/group"
+	"dodoor/report/page"
+	"dodoor/report/plots"
+	"dodoor/report/results"
 )
 
 // Result says what Build made.
@@ -18,14 +29,6 @@ type Result struct {
 	Plots      int
 }
 
-// The files that Build writes beside summaryFile.
-const (
-	csvFile      = "summary.csv"
-	markdownFile = "summary.md"
-	htmlFile     = "report.html"
-	plotsDir     = "plots"
-)
-
 // Build writes the report on the run in dir, or on the runs inside it, into dir: summary.csv, .json
 // and .md, the figures in plots/ as SVG, PNG and PDF, and report.html, which needs no other file. The
 // same runs give the same bytes. The summary.json of a single run stays one object; that of several
@@ -34,11 +37,11 @@ func Build(dir string) (*Result, error) { return build(dir, figure.Formats) }
 
 // build draws in the given formats; SVG must be the first, as the page shows it.
 func build(dir string, formats []string) (*Result, error) {
-	runs, notes, err := LoadRuns(dir)
+	runs, notes, err := results.Load(dir)
 	if err != nil {
 		return nil, err
 	}
-	groups := GroupRuns(runs)
+	groups := group.Of(runs)
 	notes = append(notes, remarks(runs, groups)...)
 	result := &Result{Runs: len(runs), Notes: notes}
 	for i := range runs {
@@ -49,28 +52,29 @@ func build(dir string, formats []string) (*Result, error) {
 	if err := writeTables(dir, runs, groups, notes); err != nil {
 		return nil, err
 	}
-	page, err := writePlots(dir, groups, formats)
+	pages, err := writePlots(dir, groups, formats)
 	if err != nil {
 		return nil, err
 	}
-	for _, g := range page {
+	for _, g := range pages {
 		result.Plots += len(g.Plots)
 	}
-	html, err := renderPage(runs, page, notes)
+	html, err := page.Render(runs, pages, notes)
 	if err != nil {
 		return nil, err
 	}
-	return result, writeFile(filepath.Join(dir, htmlFile), html)
+	return result, wholefile.Write(filepath.Join(dir, runfiles.Page), html)
 }
 
 // remarks are what figures do not show.
-func remarks(runs []Run, groups []Group) []string {
+func remarks(runs []results.Run, groups []group.Group) []string {
 	var notes []string
 	if all := builds(runs); len(all) > 1 {
 		notes = append(notes, fmt.Sprintf("the runs were made by %d builds of dodoor: %v", len(all), all))
 	}
 	if len(groups) > 1 {
-		notes = append(notes, fmt.Sprintf("the runs belong to %d groups with different traces, clusters, time scales or numbers of tasks; each has its own figures", len(groups)))
+		notes = append(notes, fmt.Sprintf("the runs belong to %d groups with different traces, clusters, time scales or numbers of tasks; each "+
+			"has its own figures", len(groups)))
 	}
 	for i := range runs {
 		if missing := runs[i].CountersMissing; len(missing) > 0 {
@@ -80,48 +84,48 @@ func remarks(runs []Run, groups []Group) []string {
 	return notes
 }
 
-func writeTables(dir string, runs []Run, groups []Group, notes []string) error {
+func writeTables(dir string, runs []results.Run, groups []group.Group, notes []string) error {
 	all := listed(groups)
 	table, err := listCSV(all)
 	if err != nil {
 		return err
 	}
-	if holdsRun(dir) {
-		err = WriteSummary(dir, runs[0].Summary)
+	if rundir.Holds(dir) {
+		err = results.WriteSummary(dir, runs[0].Summary)
 	} else {
 		var list []byte
 		if list, err = listJSON(all); err == nil {
-			err = writeFile(filepath.Join(dir, summaryFile), list)
+			err = wholefile.Write(filepath.Join(dir, runfiles.Summary), list)
 		}
 	}
 	return errors.Join(err,
-		writeFile(filepath.Join(dir, csvFile), table),
-		writeFile(filepath.Join(dir, markdownFile), listMarkdown(groups, notes)))
+		wholefile.Write(filepath.Join(dir, runfiles.CSV), table),
+		wholefile.Write(filepath.Join(dir, runfiles.Markdown), listMarkdown(groups, notes)))
 }
 
 // writePlots draws every figure in every format. What an earlier report left goes: a figure of runs
 // that are no longer there would look current.
-func writePlots(dir string, groups []Group, formats []string) ([]pageGroup, error) {
-	target := filepath.Join(dir, plotsDir)
+func writePlots(dir string, groups []group.Group, formats []string) ([]page.Group, error) {
+	target := filepath.Join(dir, runfiles.Plots)
 	if err := clearPlots(target); err != nil {
 		return nil, err
 	}
-	var page []pageGroup
+	var pages []page.Group
 	for i := range groups {
-		p := pageGroup{Group: &groups[i]}
-		for _, plot := range groups[i].Plots() {
+		p := page.Group{Group: &groups[i]}
+		for _, plot := range plots.Of(&groups[i]) {
 			if len(groups) > 1 {
 				plot.Name = fmt.Sprintf("group%d-%s", i+1, plot.Name)
 			}
-			svg, err := plot.write(target, formats)
+			svg, err := write(&plot, target, formats)
 			if err != nil {
 				return nil, err
 			}
-			p.Plots = append(p.Plots, pagePlot{Plot: plot, svg: svg})
+			p.Plots = append(p.Plots, page.Plot{Plot: plot, SVG: svg})
 		}
-		page = append(page, p)
+		pages = append(pages, p)
 	}
-	return page, nil
+	return pages, nil
 }
 
 func clearPlots(dir string) error {
@@ -140,7 +144,7 @@ func clearPlots(dir string) error {
 }
 
 // write draws the plot in the formats and returns the SVG.
-func (p *Plot) write(dir string, formats []string) (svg []byte, err error) {
+func write(p *plots.Plot, dir string, formats []string) (svg []byte, err error) {
 	for _, format := range formats {
 		var b bytes.Buffer
 		if err := p.Figure.Write(&b, format); err != nil {
@@ -149,9 +153,20 @@ func (p *Plot) write(dir string, formats []string) (svg []byte, err error) {
 		if format == "svg" {
 			svg = b.Bytes()
 		}
-		if err := writeFile(filepath.Join(dir, p.Name+"."+format), b.Bytes()); err != nil {
+		if err := wholefile.Write(filepath.Join(dir, p.Name+"."+format), b.Bytes()); err != nil {
 			return nil, err
 		}
 	}
 	return svg, nil
+}
+
+// builds lists the versions and commits that made the runs.
+func builds(runs []results.Run) []string {
+	var all []string
+	for i := range runs {
+		v := runs[i].Info.Versions
+		all = append(all, fmt.Sprintf("%s (%s)", cmp.Or(v["dodoor"], "unknown"), cmp.Or(v["commit"], "unknown")))
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
 }

@@ -7,6 +7,9 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"dodoor/report/group"
+	"dodoor/report/metrics"
 )
 
 // Listed is one entry of the summary.json of several runs: the run's Summary, and where it belongs.
@@ -15,11 +18,11 @@ type Listed struct {
 	Group      string `json:"group"` // runs of one group can be compared
 	Label      string `json:"label"` // the policy, and the settings in which its runs differ
 	Incomplete string `json:"incomplete,omitempty"`
-	*Summary
+	*metrics.Summary
 }
 
 // listed orders all runs as they appear in tables.
-func listed(groups []Group) []Listed {
+func listed(groups []group.Group) []Listed {
 	var all []Listed
 	for i := range groups {
 		for _, p := range groups[i].Policies {
@@ -27,7 +30,7 @@ func listed(groups []Group) []Listed {
 				for _, r := range c.Runs {
 					l := Listed{Run: r.Name, Group: groups[i].Title, Label: p.Label, Summary: r.Summary}
 					if !r.Complete() {
-						l.Incomplete = incompleteMark + ": " + r.Missing()
+						l.Incomplete = group.IncompleteMark + ": " + r.Missing()
 					}
 					all = append(all, l)
 				}
@@ -42,7 +45,7 @@ func listJSON(all []Listed) ([]byte, error) {
 	return append(text, '\n'), err
 }
 
-// csvColumns is summary.csv, one line per run.
+// csvColumns begin summary.csv, one line per run: which run it is, and its tasks by outcome. csvFigures follow.
 var csvColumns = []struct {
 	name string
 	of   func(*Listed) any
@@ -64,61 +67,37 @@ var csvColumns = []struct {
 	{"cancelled", func(l *Listed) any { return l.Cancelled }},
 	{"lost", func(l *Listed) any { return l.Lost }},
 	{"retried", func(l *Listed) any { return l.Retried }},
-	{"throughput_per_s", func(l *Listed) any { return l.ThroughputPerS }},
-	{"wall_s", func(l *Listed) any { return l.WallS }},
-	{"makespan_mean_s", func(l *Listed) any { return l.MakespanS.Mean }},
-	{"makespan_p50_s", func(l *Listed) any { return l.MakespanS.P50 }},
-	{"makespan_p95_s", func(l *Listed) any { return l.MakespanS.P95 }},
-	{"makespan_p99_s", func(l *Listed) any { return l.MakespanS.P99 }},
-	{"makespan_max_s", func(l *Listed) any { return l.MakespanS.Max }},
-	{"queue_wait_mean_s", func(l *Listed) any { return l.QueueWaitS.Mean }},
-	{"queue_wait_p95_s", func(l *Listed) any { return l.QueueWaitS.P95 }},
-	{"run_mean_s", func(l *Listed) any { return l.RunS.Mean }},
-	{"startup_mean_ms", func(l *Listed) any { return startup(l).Mean }},
-	{"startup_p95_ms", func(l *Listed) any { return startup(l).P95 }},
-	{"estimate_error_mean", func(l *Listed) any { return l.EstimateError.Mean }},
-	{"estimate_error_p95", func(l *Listed) any { return l.EstimateError.P95 }},
-	{"estimate_bias", func(l *Listed) any { return l.EstimateError.Bias }},
-	{"scheduling_mean_ms", func(l *Listed) any { return l.SchedulingMs.Mean }},
-	{"scheduling_p95_ms", func(l *Listed) any { return l.SchedulingMs.P95 }},
-	{"scheduling_p99_ms", func(l *Listed) any { return l.SchedulingMs.P99 }},
-	{"generator_lag_p95_ms", func(l *Listed) any { return l.GeneratorLagMs.P95 }},
-	{"control_messages_per_task", func(l *Listed) any { return l.ControlMessagesPerTask }},
-	{"rpcs_per_task", func(l *Listed) any { return l.RPCsPerTask }},
-	{"utilisation_cores", func(l *Listed) any { return l.Utilisation.Cores }},
-	{"utilisation_memory", func(l *Listed) any { return l.Utilisation.Memory }},
-	{"view_age_mean", func(l *Listed) any { return l.ViewAgeDecisions.Mean }},
-	{"view_age_p95", func(l *Listed) any { return l.ViewAgeDecisions.P95 }},
 }
 
-// startup is 0 throughout where it is not known apart.
-func startup(l *Listed) Distribution {
-	if l.StartupMs == nil {
-		return Distribution{}
-	}
-	return *l.StartupMs
+var csvFigures = []metrics.Metric{
+	metrics.Throughput, metrics.Wall, metrics.MakespanMean, metrics.MakespanP50, metrics.MakespanP95, metrics.MakespanP99,
+	metrics.MakespanMax, metrics.QueueWaitMean, metrics.QueueWaitP95, metrics.RunMean, metrics.StartupMean, metrics.StartupP95,
+	metrics.EstimateErrorMean, metrics.EstimateErrorP95, metrics.EstimateBias, metrics.SchedulingMean, metrics.SchedulingP95,
+	metrics.SchedulingP99, metrics.GeneratorLagP95, metrics.ControlMessagesPerTask, metrics.RPCsPerTask, metrics.UtilisationCores,
+	metrics.UtilisationMemory, metrics.ViewAgeMean, metrics.ViewAgeP95,
 }
 
 func listCSV(all []Listed) ([]byte, error) {
-	var b bytes.Buffer
-	w := csv.NewWriter(&b)
-	record := make([]string, len(csvColumns))
-	for i, c := range csvColumns {
-		record[i] = c.name
+	var header []string
+	for _, c := range csvColumns {
+		header = append(header, c.name)
 	}
-	err := w.Write(record)
+	for _, m := range csvFigures {
+		header = append(header, m.Key)
+	}
+	records := [][]string{header}
 	for i := range all {
-		for j, c := range csvColumns {
-			record[j] = cellText(c.of(&all[i]))
+		var record []string
+		for _, c := range csvColumns {
+			record = append(record, cellText(c.of(&all[i])))
 		}
-		if err == nil {
-			err = w.Write(record)
+		for _, m := range csvFigures {
+			record = append(record, cellText(m.Of(all[i].Summary)))
 		}
+		records = append(records, record)
 	}
-	w.Flush()
-	if err == nil {
-		err = w.Error()
-	}
+	var b bytes.Buffer
+	err := csv.NewWriter(&b).WriteAll(records)
 	return b.Bytes(), err
 }
 
@@ -131,20 +110,35 @@ func cellText(v any) string {
 }
 
 // listMarkdown is summary.md: one table per group.
-func listMarkdown(groups []Group, notes []string) []byte {
+func listMarkdown(groups []group.Group, notes []string) []byte {
 	var b strings.Builder
-	b.WriteString("# Summary\n\n" + tableLegend + "\n")
+	b.WriteString("# Summary\n\n" + group.Legend + "\n")
 	for _, n := range notes {
 		fmt.Fprintf(&b, "\n**Note: %s**\n", n)
 	}
 	for i := range groups {
 		g := &groups[i]
 		fmt.Fprintf(&b, "\n## %s\n\n", g.Title)
-		if w := g.warning(); w != "" {
+		if w := g.Warning(); w != "" {
 			fmt.Fprintf(&b, "**%s: not every task finished**\n\n", w)
 		}
-		header, rows := g.table()
+		header, rows := g.Table()
 		markdown(&b, header, rows)
 	}
 	return []byte(b.String())
+}
+
+// markdown writes a table; a bar in a cell would end it.
+func markdown(b *strings.Builder, header []string, rows []group.Row) {
+	line := func(cells []string) {
+		for _, c := range cells {
+			b.WriteString("| " + strings.ReplaceAll(c, "|", `\|`) + " ")
+		}
+		b.WriteString("|\n")
+	}
+	line(header)
+	b.WriteString("|---:|---|" + strings.Repeat("---:|", len(header)-2) + "\n")
+	for _, r := range rows {
+		line(r.Cells)
+	}
 }

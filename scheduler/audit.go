@@ -1,8 +1,8 @@
 package scheduler
 
 import (
+	"cmp"
 	"slices"
-	"sort"
 	"time"
 
 	"dodoor/internal/cluster"
@@ -20,17 +20,17 @@ func (r *Replica) Overdue(now, age time.Duration) []int {
 			nodes = append(nodes, t.node)
 		}
 	}
-	sort.Ints(nodes)
+	slices.Sort(nodes)
 	return nodes
 }
 
 // Audited takes a worker's list of what it holds. Tasks that it had acknowledged before asOf, when it was
 // asked, and does not hold any more, are placed again, or end as lost when they must not run twice.
-func (r *Replica) Audited(now time.Duration, index int, incarnation int64, asOf time.Duration, holds func(id string) bool) *Ready {
+func (r *Replica) Audited(now time.Duration, index int, incarnation int64, asOf time.Duration, holds func(id string) bool) *Actions {
 	r.begin()
 	n, ok := r.nodes.at(index, incarnation)
 	if !ok {
-		return &r.ready
+		return &r.actions
 	}
 	var missing []*task
 	for _, t := range r.tasks {
@@ -38,7 +38,7 @@ func (r *Replica) Audited(now time.Duration, index int, incarnation int64, asOf 
 			missing = append(missing, t)
 		}
 	}
-	sort.Slice(missing, func(i, j int) bool { return missing[i].number < missing[j].number })
+	slices.SortFunc(missing, func(a, b *task) int { return cmp.Compare(a.number, b.number) })
 	reason := "worker " + n.Name + " no longer knows how it ended"
 	for _, t := range missing {
 		if t.spec.AtMostOnce {
@@ -47,5 +47,5 @@ func (r *Replica) Audited(now time.Duration, index int, incarnation int64, asOf 
 		}
 		r.replace(now, t, reason, true)
 	}
-	return &r.ready
+	return &r.actions
 }

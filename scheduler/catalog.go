@@ -2,7 +2,7 @@ package scheduler
 
 import (
 	"fmt"
-	"sort"
+	"slices"
 	"strings"
 
 	"dodoor/internal/cluster"
@@ -36,7 +36,7 @@ func NewCatalog(types []cluster.TaskType) *Catalog {
 		names = append(names, types[i].Name)
 		c.types[types[i].Name] = c.resolveType(&types[i])
 	}
-	sort.Strings(names)
+	slices.Sort(names)
 	c.known = strings.Join(names, ", ")
 	return c
 }

@@ -16,7 +16,7 @@ func (r *Replica) account(now time.Duration, index int, load cluster.Load) int64
 		v.Load = v.Load.Add(load)
 	}
 	r.decisions++
-	if !r.policy.Cached() {
+	if r.wants.Loads == Unread {
 		return number
 	}
 	r.touch(index)
@@ -34,8 +34,8 @@ func (r *Replica) flush(now time.Duration) {
 		Placed: make([]cluster.Placed, 0, len(r.nodes.dirty))}
 	for _, i := range r.nodes.dirty {
 		n := &r.nodes.slots[i]
-		if !n.present || !n.stream.dirty {
-			continue
+		if !n.stream.dirty {
+			continue // it left, or is listed twice
 		}
 		n.stream.dirty = false
 		delta.Placed = append(delta.Placed, cluster.Placed{Node: n.Name, NodeIncarnation: n.Incarnation,
@@ -45,7 +45,7 @@ func (r *Replica) flush(now time.Duration) {
 	r.unflushed = 0
 	r.flushing = false
 	r.flushedAt = now
-	r.ready.Flush = append(r.ready.Flush, delta)
+	r.actions.Flush = append(r.actions.Flush, delta)
 }
 
 // Merge makes one delta of several, oldest first, that wait for a busy data service: of each worker the
@@ -81,7 +81,7 @@ func (r *Replica) FlushFailed(d *cluster.Delta) {
 
 // Resync puts every worker into the next delta: the data service lost its state.
 func (r *Replica) Resync() {
-	if !r.policy.Cached() {
+	if r.wants.Loads == Unread {
 		return
 	}
 	for i := range r.nodes.slots {

@@ -10,10 +10,10 @@ import (
 // Completed takes a worker's completion notice. The first terminal state of a task wins, whichever
 // attempt it comes from. It fails with cluster.Stale when the notice is for an earlier process of this
 // scheduler's name.
-func (r *Replica) Completed(now time.Duration, n *cluster.CompletionNotice) (*Ready, error) {
+func (r *Replica) Completed(now time.Duration, n *cluster.CompletionNotice) (*Actions, error) {
 	r.begin()
 	if n.SchedulerIncarnation != r.cfg.Incarnation {
-		return &r.ready, cluster.Errorf(cluster.Stale, "completions are for incarnation %d of scheduler %s; this is %d",
+		return &r.actions, cluster.Errorf(cluster.Stale, "completions are for incarnation %d of scheduler %s; this is %d",
 			n.SchedulerIncarnation, r.cfg.Name, r.cfg.Incarnation)
 	}
 	index, known := r.nodes.byName[n.Node]
@@ -26,25 +26,29 @@ func (r *Replica) Completed(now time.Duration, n *cluster.CompletionNotice) (*Re
 		if t == nil {
 			continue
 		}
-		if !slices.Contains(t.placed, placedOn{n.Node, n.NodeIncarnation, c.Number}) {
+		at := slices.IndexFunc(t.placed, func(p placedOn) bool {
+			return p.worker == n.Node && p.incarnation == n.NodeIncarnation && p.number == c.Number
+		})
+		if at < 0 {
 			continue // not a placement of ours
 		}
 		current := known && t.node == index && t.number == c.Number && r.nodes.slots[index].Incarnation == n.NodeIncarnation
-		r.completed(now, t, c, current, n.Node)
+		r.completed(now, t, c, current, &t.placed[at])
 	}
-	return &r.ready, nil
+	return &r.actions, nil
 }
 
-func (r *Replica) completed(now time.Duration, t *task, c *cluster.Completion, current bool, worker string) {
+func (r *Replica) completed(now time.Duration, t *task, c *cluster.Completion, current bool, on *placedOn) {
 	if c.Outcome == cluster.Lost {
 		r.abandoned(now, t, c, current)
 		return
 	}
 	if !current {
 		if t.phase == cluster.Sent || t.phase == cluster.Accepted {
-			r.ready.Cancel = append(r.ready.Cancel, CancelCall{t.node, t.spec.ID})
+			r.actions.Cancel = append(r.actions.Cancel, CancelCall{t.node, t.spec.ID})
 		}
-		t.worker = worker
+		t.worker, t.class, t.accepted = on.worker, on.class, 0
+		t.shape, _ = t.spec.ShapeOn(on.class)
 	}
 	r.end(now, t, *c)
 }
@@ -80,12 +84,15 @@ func (r *Replica) end(now time.Duration, t *task, c cluster.Completion) {
 		record.Class = r.catalog.ClassName(t.class)
 	}
 	record.Scheduling = t.scheduling(record)
+	if c.Outcome == cluster.Finished {
+		r.actions.Finished = append(r.actions.Finished, record.Makespan)
+	}
 	t.phase = cluster.Ended
 	delete(r.tasks, t.spec.ID)
 	r.pending--
 	r.stats.Outcomes[c.Outcome]++
 	r.recycle(t)
-	r.ready.Wake = true
+	r.actions.Wake = true
 }
 
 // scheduling is the time from receiving a task to its worker's acknowledgement. A short task's
@@ -99,20 +106,20 @@ func (t *task) scheduling(record *cluster.TaskRecord) time.Duration {
 
 // Cancel asks for a task's end. It is false when the task is unknown or has ended. A task that a
 // worker holds ends when the worker says so.
-func (r *Replica) Cancel(now time.Duration, id string) (*Ready, bool) {
+func (r *Replica) Cancel(now time.Duration, id string) (*Actions, bool) {
 	r.begin()
 	t := r.tasks[id]
 	if t == nil {
-		return &r.ready, false
+		return &r.actions, false
 	}
 	t.cancel = true
 	switch t.phase {
 	case cluster.Placing:
 		r.end(now, t, cancelled)
 	case cluster.Accepted:
-		r.ready.Cancel = append(r.ready.Cancel, CancelCall{t.node, id})
+		r.actions.Cancel = append(r.actions.Cancel, CancelCall{t.node, id})
 	}
-	return &r.ready, true
+	return &r.actions, true
 }
 
 // infeasible explains why no node can take a task: the dimension that is short everywhere and the
@@ -141,5 +148,6 @@ func (r *Replica) infeasible(t *cluster.Task) *cluster.Refusal {
 				dims.Name(k), dims.Format(k, least), dims.Format(k, largest))
 		}
 	}
-	return refuse(t.ID, cluster.NoFeasibleNode, "no single node has enough of every resource, or its class runs task type %q mode %q", t.Type, t.Mode)
+	return refuse(t.ID, cluster.NoFeasibleNode, "no single node has enough of every resource, or its class runs task type %q mode %q", t.Type,
+		t.Mode)
 }

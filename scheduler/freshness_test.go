@@ -12,9 +12,8 @@ import (
 // that the report does not contain; older news change nothing.
 func TestRidersRefreshTheView(t *testing.T) {
 	cfg := testConfig()
-	cfg.Riders = true
 	nodes := paperNodes(1)
-	r := replicaWith(t, cfg, paperPolicy(t), nodes)
+	r := replicaWith(t, cfg, freshest{paperPolicy(t)}, nodes)
 	tasks := func() int64 { return r.view.nodes[0].Load.Tasks }
 	rider := func(sequence, load, number int64) *cluster.Report {
 		return &cluster.Report{Node: "w0", Incarnation: 1, Sequence: sequence, Load: cluster.Load{Tasks: load},
@@ -68,7 +67,7 @@ func TestRidersRefreshTheView(t *testing.T) {
 func TestUncachedPolicyFlushesNothing(t *testing.T) {
 	r := replicaWith(t, testConfig(), uncached{paperPolicy(t)}, paperNodes(10))
 	for i := range 50 {
-		if ready, _ := r.Submit(0, "c", request(fmt.Sprint(i), 1, 10, 100)); len(ready.Flush) != 0 {
+		if actions, _ := r.Submit(0, "c", request(fmt.Sprint(i), 1, 10, 100)); len(actions.Flush) != 0 {
 			t.Fatal("flushed")
 		}
 	}
@@ -77,20 +76,56 @@ func TestUncachedPolicyFlushesNothing(t *testing.T) {
 	}
 }
 
+// freshest is a policy that wants riders.
+type freshest struct{ Policy }
+
+func (freshest) Wants() Wants { return Wants{Loads: Fresh} }
+
 type uncached struct{ Policy }
 
-func (uncached) Cached() bool { return false }
+func (uncached) Wants() Wants { return Wants{} }
 
 // polling is a policy that acts on time.
 type polling struct{ Policy }
 
-func (polling) Tick(_ time.Duration, v *View) Step {
-	return Step{Probe: []ProbeCall{{Node: int(v.Candidates()[0])}}}
+func (polling) Tick(_ time.Duration, v *View) Decision {
+	return Decision{Probe: []ProbeCall{{Node: int(v.Candidates()[0])}}}
 }
 
 func TestTickerIsAskedEveryTick(t *testing.T) {
 	r := replicaWith(t, testConfig(), polling{paperPolicy(t)}, paperNodes(2))
-	if ready := r.Tick(time.Second); len(ready.Probe) != 1 || ready.Probe[0].Task != nil {
-		t.Errorf("ready %+v: want the policy's probe", ready)
+	if actions := r.Tick(time.Second); len(actions.Probe) != 1 || actions.Probe[0].Task != nil {
+		t.Errorf("actions %+v: want the policy's probe", actions)
+	}
+}
+
+// asking is a policy that wants parts of the view.
+type asking struct {
+	Policy
+	wants Wants
+}
+
+func (a asking) Wants() Wants { return a.wants }
+
+// Homes and tables for draws by capacity are kept for policies that want them, and for nobody else.
+func TestTheViewHoldsWhatThePolicyWants(t *testing.T) {
+	for _, wants := range []Wants{{}, {Homes: true}, {Weights: true}, {Homes: true, Weights: true}} {
+		r := replicaWith(t, testConfig(), asking{paperPolicy(t), wants}, paperNodes(10))
+		v := r.View()
+		for i := range 4 {
+			v.nodes[i].Home = true
+		}
+		everybody := func(int) bool { return true }
+		v.refresh(everybody, everybody)
+		homes, drawn := 0, 0
+		if wants.Homes {
+			homes = 4
+		}
+		if wants.Weights {
+			drawn = 10 - homes
+		}
+		if len(v.Homes()) != homes || len(v.sampler.members) != drawn || (v.sampler.tables[0].stay != nil) != wants.Weights {
+			t.Errorf("%+v: %d homes and %d nodes to draw, want %d and %d", wants, len(v.Homes()), len(v.sampler.members), homes, drawn)
+		}
 	}
 }

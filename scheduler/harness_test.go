@@ -20,7 +20,7 @@ func testConfig() Config {
 
 func paperPolicy(t testing.TB) Policy {
 	t.Helper()
-	p, err := NewDodoor(DodoorConfig{Alpha: 0.5, Beta: 1})
+	p, err := PaperPolicy.Build(nil, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,14 +87,14 @@ func request(id string, cores float64, memory, duration int64) *cluster.TaskSpec
 // submit fails the test when the task is refused, and returns where it went.
 func submit(t testing.TB, r *Replica, now time.Duration, s *cluster.TaskSpec) Dispatch {
 	t.Helper()
-	ready, refusal := r.Submit(now, "client", s)
+	actions, refusal := r.Submit(now, "client", s)
 	if refusal != nil {
 		t.Fatalf("task %s refused: %v", s.ID, refusal)
 	}
-	if len(ready.Send) != 1 {
-		t.Fatalf("task %s: %d dispatches, want 1", s.ID, len(ready.Send))
+	if len(actions.Send) != 1 {
+		t.Fatalf("task %s: %d dispatches, want 1", s.ID, len(actions.Send))
 	}
-	return ready.Send[0]
+	return actions.Send[0]
 }
 
 // acknowledge is the worker's plain yes to a dispatch.
@@ -103,21 +103,21 @@ func acknowledge(r *Replica, now time.Duration, d Dispatch) {
 }
 
 // finish is the worker's notice that a dispatch ended.
-func finish(t testing.TB, r *Replica, now time.Duration, d Dispatch, o cluster.Outcome) *Ready {
+func finish(t testing.TB, r *Replica, now time.Duration, d Dispatch, o cluster.Outcome) *Actions {
 	t.Helper()
-	ready, err := r.Completed(now, &cluster.CompletionNotice{Node: r.Node(d.Node).Name, NodeIncarnation: d.NodeIncarnation,
+	actions, err := r.Completed(now, &cluster.CompletionNotice{Node: r.Node(d.Node).Name, NodeIncarnation: d.NodeIncarnation,
 		SchedulerIncarnation: testIncarnation,
 		Completions:          []cluster.Completion{{TaskID: d.Assignment.TaskID, Number: d.Assignment.Number, Outcome: o, Run: time.Second}}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return ready
+	return actions
 }
 
 // collectAll reads everything that waits for the test's client.
 func collectAll(t testing.TB, r *Replica, after int64) ([]cluster.TaskRecord, int64) {
 	t.Helper()
-	records, cursor, err := r.Collect("client", after, 1<<20)
+	records, cursor, err := r.Collect(nil, &cluster.CollectRequest{Client: "client", After: after, Max: 1 << 20})
 	if err != nil {
 		t.Fatal(err)
 	}

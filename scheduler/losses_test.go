@@ -20,7 +20,7 @@ func TestManyMachinesDieAtOnce(t *testing.T) {
 				if !arrived {
 					attempted--
 				}
-				ready := r.NodeDown(time.Duration(i)*time.Millisecond, d.Node, 1, attempted)
+				actions := r.NodeDown(time.Duration(i)*time.Millisecond, d.Node, 1, attempted)
 				if arrived && i == cfg.MaxAttempts-1 {
 					records, _ := collectAll(t, r, 0)
 					if len(records) != 1 || records[0].Outcome != cluster.Lost {
@@ -28,10 +28,10 @@ func TestManyMachinesDieAtOnce(t *testing.T) {
 					}
 					return
 				}
-				if len(ready.Send) != 1 || ready.Send[0].Node == d.Node {
-					t.Fatalf("machine %d died: %d dispatches", i+1, len(ready.Send))
+				if len(actions.Send) != 1 || actions.Send[0].Node == d.Node {
+					t.Fatalf("machine %d died: %d dispatches", i+1, len(actions.Send))
 				}
-				d = ready.Send[0]
+				d = actions.Send[0]
 			}
 			acknowledge(r, time.Second, d)
 			finish(t, r, time.Minute, d, cluster.Finished)

@@ -1,7 +1,9 @@
 package scheduler
 
 import (
-	"sort"
+	"cmp"
+	"slices"
+	"strings"
 	"time"
 
 	"dodoor/internal/cluster"
@@ -11,22 +13,22 @@ import (
 // stream belongs to, what the old one held is placed again and a new stream starts. Placements that
 // were given up while the worker was out of reach are closed by a dispatch without a task: they count
 // as received and ended.
-func (r *Replica) Attached(now time.Duration, index int, name string, a *cluster.AttachReply) *Ready {
+func (r *Replica) Attached(now time.Duration, index int, name string, a *cluster.AttachReply) *Actions {
 	r.begin()
-	if index >= len(r.nodes.slots) || !r.nodes.slots[index].present || r.nodes.slots[index].Name != name {
-		return &r.ready
+	if index >= len(r.nodes.slots) || r.nodes.slots[index].Name != name {
+		return &r.actions
 	}
 	n := &r.nodes.slots[index]
 	if a.Incarnation != n.Incarnation {
 		next := n.Node
 		next.Incarnation, next.Draining = a.Incarnation, a.Report.Draining
 		r.replaceLost(now, []loss{r.restartNode(index, next)})
-		r.retryStranded(now)
-		return &r.ready
+		r.retryUnplaced(now)
+		return &r.actions
 	}
 	r.resume(index, a)
 	if n.givenUp > a.Number {
-		r.ready.Send = append(r.ready.Send, Dispatch{Node: index, NodeIncarnation: n.Incarnation,
+		r.actions.Send = append(r.actions.Send, Dispatch{Node: index, NodeIncarnation: n.Incarnation,
 			Assignment: cluster.Assignment{Number: n.stream.number}, Placed: n.stream.placed})
 	}
 	n.givenUp = 0
@@ -35,8 +37,8 @@ func (r *Replica) Attached(now time.Duration, index int, name string, a *cluster
 		n.suspect = false
 		r.refreshCandidates()
 	}
-	r.retryStranded(now)
-	return &r.ready
+	r.retryUnplaced(now)
+	return &r.actions
 }
 
 // resume adopts the worker's account of the stream when it is ahead of this replica's, which was forgotten
@@ -64,14 +66,14 @@ func (r *Replica) Suspect(index int, incarnation int64) {
 
 // NodeDown gives up on a worker process that stayed out of reach: what it held is placed again.
 // attempted is the highest placement number that may have reached it.
-func (r *Replica) NodeDown(now time.Duration, index int, incarnation, attempted int64) *Ready {
+func (r *Replica) NodeDown(now time.Duration, index int, incarnation, attempted int64) *Actions {
 	r.begin()
 	if n, ok := r.nodes.at(index, incarnation); ok {
 		n.suspect, n.givenUp = true, n.stream.number
 		r.refreshCandidates()
 		r.replaceAll(now, r.heldBy(index), attempted, "worker "+n.Name+" cannot be reached")
 	}
-	return &r.ready
+	return &r.actions
 }
 
 // loss is a worker process that is gone with all it held.
@@ -97,11 +99,11 @@ func (r *Replica) replaceLost(now time.Duration, losses []loss) {
 // restartNode moves a name to a newer process: an empty worker with a new stream.
 func (r *Replica) restartNode(index int, n cluster.Node) loss {
 	name := n.Name
-	r.nodes.slots[index] = node{Node: n, present: true, listed: r.nodes.slots[index].listed}
+	r.nodes.slots[index] = node{Node: n, present: true, listed: r.nodes.slots[index].listed, rowsOf: r.nodes.slots[index].rowsOf}
 	home := r.view.nodes[index].Home
 	r.view.set(index, name, r.catalog.Class(n.Class), n.Capacity, n.Slots)
 	r.view.nodes[index].Home = home
-	r.ready.Connect = append(r.ready.Connect, index)
+	r.actions.Connect = append(r.actions.Connect, index)
 	return loss{index, "worker " + name + " restarted"}
 }
 
@@ -110,7 +112,7 @@ func (r *Replica) removeNode(now time.Duration, index int) loss {
 	name := r.nodes.slots[index].Name
 	r.nodes.remove(now, index)
 	r.view.set(index, "", 0, cluster.Resources{}, 0)
-	r.ready.Drop = append(r.ready.Drop, index)
+	r.actions.Drop = append(r.actions.Drop, index)
 	return loss{index, "worker " + name + " left the cluster"}
 }
 
@@ -124,11 +126,8 @@ func (r *Replica) heldBy(index int) (held []*task) {
 			held = append(held, t)
 		}
 	}
-	sort.Slice(held, func(i, j int) bool {
-		if held[i].number != held[j].number {
-			return held[i].number < held[j].number
-		}
-		return held[i].spec.ID < held[j].spec.ID
+	slices.SortFunc(held, func(a, b *task) int {
+		return cmp.Or(cmp.Compare(a.number, b.number), strings.Compare(a.spec.ID, b.spec.ID))
 	})
 	return held
 }

@@ -12,6 +12,7 @@ type node struct {
 	stream   stream
 	present  bool  // in use: in the roster, or in the grace after the data service restarted
 	listed   bool  // in the newest roster
+	rowsOf   int64 // incarnation in the newest roster that has it
 	suspect  bool  // this replica cannot reach it: no candidate until it answers again
 	givenUp  int64 // placements up to this number were placed again elsewhere
 	sequence int64 // of the worker's report that the view is based on

@@ -1,7 +1,3 @@
-// Package scheduler is one scheduler replica as a pure state machine: it places tasks from a cached
-// view of the cluster without asking anybody (paper, Sec. 3), keeps exact cumulative accounts of what
-// it placed, and carries every accepted task to one terminal state. It does no I/O and reads no clock;
-// schedulerd drives it over Thrift.
 package scheduler
 
 import (
@@ -11,26 +7,48 @@ import (
 )
 
 // A Policy decides where tasks go. It is pure and not safe for concurrent use; the caller reads the
-// clock. The slices of a Step belong to the policy and are valid until its next call.
+// clock. The slices of a Decision belong to the policy and are valid until its next call.
 type Policy interface {
-	// Submit may place t now, ask for probes first, or both. A Step with neither means that no
+	// Submit may place t now, ask for probes first, or both. A Decision with neither means that no
 	// candidate is feasible.
-	Submit(now time.Duration, t *cluster.Task, v *View) Step
-	// Probed takes the answer to a probe that an earlier Step asked for (or its failure).
-	Probed(now time.Duration, p Probe, v *View) Step
-	// Cached reports whether decisions read the view's loads. For a policy that asks the workers
-	// instead, the replica neither flushes deltas nor, in consequence, gets snapshots per batch.
-	Cached() bool
+	Submit(now time.Duration, t *cluster.Task, v *View) Decision
+	// Wants says what the View has to hold for it. It is asked once.
+	Wants() Wants
 }
 
-// A Ticker is a policy that also acts as time goes by, such as one that polls: its Step may hold
+// Wants is what a policy asks of its View besides the nodes; the rest is neither kept nor paid for.
+type Wants struct {
+	Loads   Loads
+	Homes   bool // Homes and Share
+	Weights bool // DrawWeighted; with Homes it draws nodes at home elsewhere
+}
+
+// Loads say how fresh the loads of a View are.
+type Loads uint8
+
+const (
+	// Unread loads are not kept: the policy asks the workers, if anybody. The replica neither flushes deltas
+	// nor, in consequence, gets snapshots per batch.
+	Unread    Loads = iota
+	Snapshots       // the newest snapshot, as in the paper
+	Corrected       // and the own placements that it does not include
+	Fresh           // and workers' reports that ride on acknowledgements and completion notices
+)
+
+// A Prober is a policy that asks workers: Probed takes the answer to a probe that an earlier Decision asked for,
+// or its failure.
+type Prober interface {
+	Probed(now time.Duration, p Probe, v *View) Decision
+}
+
+// A Ticker is a policy that also acts as time goes by, such as one that polls: its Decision may hold
 // ProbeCalls without a task.
 type Ticker interface {
-	Tick(now time.Duration, v *View) Step
+	Tick(now time.Duration, v *View) Decision
 }
 
-// Step is what a policy wants done.
-type Step struct {
+// Decision is what a policy wants done.
+type Decision struct {
 	Place []Placement
 	Probe []ProbeCall
 }

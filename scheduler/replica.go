@@ -14,8 +14,7 @@ type Config struct {
 	Seed           uint64 // of the run: with a task's id it seeds every draw
 	DeltaBatch     int    // b_Δ: placements per delta
 	MaxStaleness   time.Duration
-	SelfCorrection bool          // view = snapshot + own placements it does not contain; the paper's view is the snapshot alone
-	Riders         bool          // workers' reports on acknowledgements and notices refresh the view too; implies SelfCorrection
+	SelfCorrection bool          // view = snapshot + own placements it does not contain, even if the policy wants snapshots alone
 	MaxAttempts    int           // placements per task before it fails
 	ReplaceTimeout time.Duration // how long a task whose machine was lost waits for a feasible node
 	RosterGrace    time.Duration // how long a worker may take to register with a restarted data service
@@ -40,16 +39,17 @@ func (c *Config) check() error {
 	return nil
 }
 
-// Ready is what a verb wants done (the shell does it after releasing its lock). Its slices belong to
+// Actions are what a verb wants done (the shell does it after releasing its lock). Its slices belong to
 // the replica and are valid until the next verb.
-type Ready struct {
-	Send    []Dispatch       // in order, each to its node's stream; one without a task id only brings the stream up to date
-	Probe   []ProbeCall      // probes to send
-	Flush   []*cluster.Delta // deltas for the data service, in order
-	Cancel  []CancelCall     // tasks to stop at their worker
-	Connect []int            // nodes that appeared or returned with a new process
-	Drop    []int            // nodes that are gone
-	Wake    bool             // results became available
+type Actions struct {
+	Send     []Dispatch       // in order, each to its node's stream; one without a task id only brings the stream up to date
+	Probe    []ProbeCall      // probes to send
+	Flush    []*cluster.Delta // deltas for the data service, in order
+	Cancel   []CancelCall     // tasks to stop at their worker
+	Connect  []int            // nodes that appeared or returned with a new process
+	Drop     []int            // nodes that are gone
+	Wake     bool             // results became available
+	Finished []time.Duration  // makespans of the tasks that finished: submission to known completion
 }
 
 // Dispatch is one placement on its way: the assignment, and P at its number.
@@ -68,19 +68,20 @@ type CancelCall struct {
 
 // Replica is one scheduler. It is not safe for concurrent use.
 type Replica struct {
-	cfg     Config
-	policy  Policy
-	catalog *Catalog
-	view    *View
-	nodes   nodeTable
-	tasks   map[string]*task
-	spare   cluster.Spare[task]
-	strand  []*task // placed nowhere for now: no node can take them
-	results results
-	ready   Ready
+	cfg      Config
+	policy   Policy
+	wants    Wants
+	catalog  *Catalog
+	view     *View
+	nodes    nodeTable
+	tasks    map[string]*task
+	spare    cluster.Spare[task]
+	unplaced []*task // placed nowhere for now: no node can take them
+	results  results
+	actions  Actions
 
-	strandSeen  int // changes of the candidates when the waiting tasks were last tried
-	strandTried time.Duration
+	unplacedSeen  int // changes of the candidates when the waiting tasks were last tried
+	unplacedTried time.Duration
 
 	pending   int
 	decisions int64 // placements made, cumulative
@@ -117,12 +118,14 @@ func New(cfg Config, policy Policy) (*Replica, error) {
 	if err := cfg.check(); err != nil {
 		return nil, err
 	}
-	cfg.SelfCorrection = cfg.SelfCorrection || cfg.Riders
+	wants := policy.Wants()
+	cfg.SelfCorrection = cfg.SelfCorrection || wants.Loads >= Corrected
 	r := &Replica{
 		cfg:     cfg,
 		policy:  policy,
+		wants:   wants,
 		catalog: NewCatalog(cfg.Types),
-		view:    newView(cfg.Dimensions.Len(), cfg.Seed),
+		view:    newView(cfg.Dimensions.Len(), cfg.Seed, wants),
 		nodes:   newNodeTable(),
 		tasks:   map[string]*task{},
 		results: newResults(cfg.RetainResults, cfg.RetainFor),
@@ -132,8 +135,9 @@ func New(cfg Config, policy Policy) (*Replica, error) {
 
 // begin clears what the last verb wanted.
 func (r *Replica) begin() {
-	d := &r.ready
-	*d = Ready{Send: d.Send[:0], Probe: d.Probe[:0], Cancel: d.Cancel[:0], Connect: d.Connect[:0], Drop: d.Drop[:0]}
+	d := &r.actions
+	*d = Actions{Send: d.Send[:0], Probe: d.Probe[:0], Cancel: d.Cancel[:0], Connect: d.Connect[:0], Drop: d.Drop[:0],
+		Finished: d.Finished[:0]}
 }
 
 // oblivion is how many graces after it left a worker's account is forgotten; the data service keeps its
@@ -142,6 +146,9 @@ const oblivion = 20
 
 // View returns the cached view, for policies' tests and observers.
 func (r *Replica) View() *View { return r.view }
+
+// Riders reports whether workers shall add their reports to acknowledgements and completion notices.
+func (r *Replica) Riders() bool { return r.wants.Loads == Fresh }
 
 // Statistics returns the cumulative counts.
 func (r *Replica) Statistics() Statistics {
@@ -164,14 +171,6 @@ func (r *Replica) Uncollected() int { return r.results.waiting }
 // Node returns the registration of node i.
 func (r *Replica) Node(i int) cluster.Node { return r.nodes.slots[i].Node }
 
-// LastNumber returns the newest placement number of the stream to a worker process.
-func (r *Replica) LastNumber(i int, incarnation int64) int64 {
-	if n, ok := r.nodes.at(i, incarnation); ok {
-		return n.stream.number
-	}
-	return 0
-}
-
 // ReceivedAt returns when the task of a dispatch was received, while that is its latest placement.
 func (r *Replica) ReceivedAt(d *Dispatch) (time.Duration, bool) {
 	if t := r.current(d); t != nil {
@@ -191,8 +190,11 @@ func (r *Replica) Status(now time.Duration) cluster.ClusterStatus {
 	return status
 }
 
-// Tick does what time alone asks for: the staleness bound, stranded tasks, expired results.
-func (r *Replica) Tick(now time.Duration) *Ready {
+// TickEvery is how often a shell lets time pass.
+const TickEvery = 20 * time.Millisecond
+
+// Tick does what time alone asks for: the staleness bound, unplaced tasks, expired results.
+func (r *Replica) Tick(now time.Duration) *Actions {
 	r.begin()
 	if r.cfg.MaxStaleness > 0 && r.flushing && now-r.flushedAt >= r.cfg.MaxStaleness {
 		r.flush(now)
@@ -201,19 +203,19 @@ func (r *Replica) Tick(now time.Duration) *Ready {
 		r.replaceLost(now, r.removeUnlisted(now))
 	}
 	if ticker, ok := r.policy.(Ticker); ok {
-		r.carryOut(now, ticker.Tick(now, r.view))
+		r.perform(now, ticker.Tick(now, r.view), nil)
 	}
 	r.nodes.forget(now, oblivion*r.cfg.RosterGrace)
-	r.retryStranded(now)
+	r.retryUnplaced(now)
 	r.results.expire(now)
-	return &r.ready
+	return &r.actions
 }
 
 // Settle flushes whatever the batch holds.
-func (r *Replica) Settle(now time.Duration) *Ready {
+func (r *Replica) Settle(now time.Duration) *Actions {
 	r.begin()
 	if r.flushing {
 		r.flush(now)
 	}
-	return &r.ready
+	return &r.actions
 }

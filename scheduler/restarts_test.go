@@ -38,12 +38,15 @@ func TestManyWorkersRestartAtOnce(t *testing.T) {
 				}
 			}
 			left := change(nodes)
-			ready, err := r.Push(time.Second, snapshotOf(2, left, make([]cluster.Load, len(left))))
+			actions, err := r.Push(time.Second, snapshotOf(2, left, make([]cluster.Load, len(left))))
 			if err != nil {
 				t.Fatal(err)
 			}
-			last := map[int]int64{11: r.LastNumber(11, 1) - int64(count(ready, 11))}
-			for _, d := range ready.Send {
+			last := map[int]int64{11: -int64(count(actions, 11))}
+			if n, ok := r.nodes.at(11, 1); ok {
+				last[11] += n.stream.number
+			}
+			for _, d := range actions.Send {
 				n := r.Node(d.Node)
 				if d.NodeIncarnation == 0 || d.NodeIncarnation != n.Incarnation {
 					t.Fatalf("task %s goes to incarnation %d of %q, which is at %d", d.Assignment.TaskID, d.NodeIncarnation, n.Name, n.Incarnation)
@@ -65,9 +68,9 @@ func TestManyWorkersRestartAtOnce(t *testing.T) {
 }
 
 // count is how many dispatches go to a node.
-func count(ready *Ready, node int) (n int) {
-	for i := range ready.Send {
-		if ready.Send[i].Node == node {
+func count(actions *Actions, node int) (n int) {
+	for i := range actions.Send {
+		if actions.Send[i].Node == node {
 			n++
 		}
 	}

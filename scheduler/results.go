@@ -1,8 +1,8 @@
 package scheduler
 
 import (
+	"maps"
 	"slices"
-	"sort"
 	"time"
 
 	"dodoor/internal/cluster"
@@ -20,16 +20,26 @@ type results struct {
 	last    int64 // cursor handed out; one sequence for all clients, so that it never goes back
 	waiting int   // not collected yet
 	expired int64 // dropped before anybody collected them
+	packed  int   // of the ring, the oldest
+
 	spare   cluster.Spare[ended]
+	records cluster.Spare[cluster.TaskRecord]
+	scratch []byte
 }
 
+// ended is a task that ended.
 type ended struct {
-	record    cluster.TaskRecord
+	id        string
+	record    *cluster.TaskRecord // nil when it is packed
+	packed    packed
 	client    *client
 	cursor    int64
 	at        time.Duration
 	collected bool
 }
+
+// unpacked is how many results are not worth packing.
+const unpacked = 4096
 
 // client is one collector: records with a cursor above acknowledged are still to be read.
 type client struct {
@@ -57,12 +67,12 @@ func (s *results) add(now time.Duration, name, id string) *cluster.TaskRecord {
 	s.last++
 	c.last = s.last
 	e := s.spare.Take()
-	e.client, e.cursor, e.at, e.collected = c, s.last, now, false
+	*e = ended{id: id, record: s.records.Take(), client: c, cursor: s.last, at: now}
 	c.queue = append(c.queue, e)
 	s.ring = append(s.ring, e)
 	s.byID[id] = e
 	s.waiting++
-	return &e.record
+	return e.record
 }
 
 // collect acknowledges everything up to after and appends up to limit further records to into.
@@ -81,13 +91,14 @@ func (s *results) collect(into []cluster.TaskRecord, name string, after int64, l
 	records := slices.Grow(into, min(limit, len(c.queue)))
 	cursor := after
 	for _, e := range c.queue[:min(limit, len(c.queue))] {
-		records = append(records, e.record)
+		records = append(records, *e.record)
 		cursor = e.cursor
 	}
 	return records, cursor
 }
 
-// expire drops records beyond the limit that were collected, and all that are too old.
+// expire drops records beyond the limit that were collected, and all that are too old. Of the others it packs
+// the oldest, as far as they were collected.
 func (s *results) expire(now time.Duration) {
 	n := 0
 	for n < len(s.ring) {
@@ -102,12 +113,25 @@ func (s *results) expire(now time.Duration) {
 	if n > 0 {
 		s.ring = append(s.ring[:0], s.ring[n:]...)
 		clear(s.ring[len(s.ring) : len(s.ring)+n])
+		s.packed = max(0, s.packed-n)
+	}
+	for ; s.packed < len(s.ring)-unpacked && s.ring[s.packed].collected; s.packed++ {
+		s.pack(s.ring[s.packed])
 	}
 }
 
+func (s *results) pack(e *ended) {
+	e.packed, s.scratch = pack(e.record, s.scratch)
+	s.records.Put(e.record)
+	e.record = nil
+}
+
 func (s *results) forget(e *ended) {
-	delete(s.byID, e.record.ID)
+	delete(s.byID, e.id)
 	c := e.client
+	if e.record != nil {
+		s.records.Put(e.record)
+	}
 	if !e.collected {
 		s.waiting--
 		s.expired++
@@ -116,24 +140,25 @@ func (s *results) forget(e *ended) {
 	if len(c.queue) == 0 && c.last == e.cursor {
 		delete(s.clients, c.name)
 	}
-	e.client = nil
+	*e = ended{}
 	s.spare.Put(e)
 }
 
-// Collect acknowledges a client's records up to after and returns up to limit further ones with the
-// cursor to acknowledge next. A cursor that this process never handed out is cluster.Invalid: taking it
-// would drop records unread.
-func (r *Replica) Collect(client string, after int64, limit int) ([]cluster.TaskRecord, int64, error) {
-	return r.AppendRecords(nil, client, after, limit)
-}
-
-// AppendRecords is Collect that appends the records to into.
-func (r *Replica) AppendRecords(into []cluster.TaskRecord, client string, after int64, limit int) ([]cluster.TaskRecord, int64, error) {
+// Collect acknowledges a client's records up to q.After, and appends up to q.Max further ones to into, which it
+// returns with the cursor to acknowledge next. The cursor of another process acknowledges nothing: taking it
+// would drop records unread. One of which nobody says whose it is, and that this process never handed out, is
+// cluster.Invalid.
+func (r *Replica) Collect(into []cluster.TaskRecord, q *cluster.CollectRequest) ([]cluster.TaskRecord, int64, error) {
+	after := q.After
+	if q.Incarnation != 0 && q.Incarnation != r.cfg.Incarnation {
+		after = 0
+	}
 	if after < 0 || after > r.results.last {
-		return nil, 0, cluster.Errorf(cluster.Invalid, "cursor %d was never handed out by this process of scheduler %s (newest: %d); start from 0",
+		return nil, 0, cluster.Errorf(cluster.Invalid, "cursor %d was never handed out by this process of scheduler %s (newest: %d); start "+
+			"from 0",
 			after, r.cfg.Name, r.results.last)
 	}
-	records, cursor := r.results.collect(into, client, after, limit)
+	records, cursor := r.results.collect(into, q.Client, after, q.Max)
 	return records, cursor, nil
 }
 
@@ -148,11 +173,7 @@ func (r *Replica) Query(q cluster.TaskQuery) []cluster.TaskStatus {
 		}
 		return nil
 	}
-	ids := make([]string, 0, len(r.tasks))
-	for id := range r.tasks {
-		ids = append(ids, id)
-	}
-	sort.Strings(ids)
+	ids := slices.Sorted(maps.Keys(r.tasks))
 	var list []cluster.TaskStatus
 	for _, id := range ids[:min(q.Max, len(ids))] {
 		list = append(list, r.status(r.tasks[id]))
@@ -168,7 +189,12 @@ func (r *Replica) status(t *task) cluster.TaskStatus {
 }
 
 func (r *Replica) endedStatus(e *ended) cluster.TaskStatus {
-	record := e.record // the original's memory is used again
-	return cluster.TaskStatus{ID: e.record.ID, Type: e.record.Type, Mode: e.record.Mode, Phase: cluster.Ended,
+	var record cluster.TaskRecord // the original's memory is used again
+	if e.record != nil {
+		record = *e.record
+	} else {
+		record = e.packed.unpack()
+	}
+	return cluster.TaskStatus{ID: record.ID, Type: record.Type, Mode: record.Mode, Phase: cluster.Ended,
 		Node: record.Worker, Scheduler: r.cfg.Name, Record: &record}
 }

@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"errors"
 	"testing"
 	"time"
 
@@ -8,7 +9,8 @@ import (
 )
 
 func refusedBy(d Dispatch, code cluster.RefusalCode) *cluster.EnqueueReply {
-	return &cluster.EnqueueReply{Refused: []cluster.Refusal{{TaskID: d.Assignment.TaskID, Number: d.Assignment.Number, Code: code, Message: "not now"}}}
+	return &cluster.EnqueueReply{Refused: []cluster.Refusal{{TaskID: d.Assignment.TaskID, Number: d.Assignment.Number, Code: code,
+		Message: "not now"}}}
 }
 
 // A refusal that is about the moment (draining, queue full) fails no task: without another candidate it
@@ -17,22 +19,23 @@ func TestPassingRefusalsWait(t *testing.T) {
 	for _, code := range []cluster.RefusalCode{cluster.NodeDraining, cluster.QueueFull} {
 		r := replicaWith(t, testConfig(), paperPolicy(t), paperNodes(1))
 		d := submit(t, r, time.Second, request("a", 1, 10, 100))
-		if ready := r.Acknowledged(time.Second, []Dispatch{d}, refusedBy(d, code)); len(ready.Send) != 0 || r.Pending() != 1 {
-			t.Fatalf("%v: ready %+v, %d pending: the task must wait", code, ready, r.Pending())
+		if actions := r.Acknowledged(time.Second, []Dispatch{d}, refusedBy(d, code)); len(actions.Send) != 0 || r.Pending() != 1 {
+			t.Fatalf("%v: actions %+v, %d pending: the task must wait", code, actions, r.Pending())
 		}
-		ready := r.Tick(2 * time.Second)
-		if len(ready.Send) != 1 {
-			t.Fatalf("%v: ready %+v: the task must be tried again", code, ready)
+		actions := r.Tick(2 * time.Second)
+		if len(actions.Send) != 1 {
+			t.Fatalf("%v: actions %+v: the task must be tried again", code, actions)
 		}
 		for now := 2 * time.Second; r.Pending() == 1 && now < time.Minute; now += time.Second {
-			if len(ready.Send) == 1 {
-				d = ready.Send[0]
+			if len(actions.Send) == 1 {
+				d = actions.Send[0]
 				r.Acknowledged(now, []Dispatch{d}, refusedBy(d, code))
 			}
-			ready = r.Tick(now)
+			actions = r.Tick(now)
 		}
 		records, _ := collectAll(t, r, 0)
-		if len(records) != 1 || records[0].Outcome != cluster.Lost || records[0].Makespan < 30*time.Second || records[0].Makespan > 32*time.Second {
+		if len(records) != 1 || records[0].Outcome != cluster.Lost || records[0].Makespan < 30*time.Second ||
+			records[0].Makespan > 32*time.Second {
 			t.Errorf("%v: records %+v: want it given up after 30 s", code, records)
 		}
 	}
@@ -43,7 +46,7 @@ func TestNobodyTakesPlacementsNow(t *testing.T) {
 	nodes := paperNodes(1)
 	nodes[0].Draining = true
 	r := replicaWith(t, testConfig(), paperPolicy(t), nodes)
-	if err := r.Admit(1); cluster.CodeOf(err) != cluster.Overloaded {
+	if err := r.Admit(1); !errors.Is(err, cluster.Overloaded) {
 		t.Errorf("%v, want overloaded", err)
 	}
 }
@@ -83,9 +86,10 @@ func TestReturningWorkerKeepsItsStream(t *testing.T) {
 		t.Fatal(err)
 	}
 	index := r.nodes.byName["w0"]
-	ready := r.Attached(0, index, "w0", &cluster.AttachReply{Incarnation: 1, Number: number - 1, Report: cluster.Report{Node: "w0", Incarnation: 1}})
-	if len(ready.Send) != 1 || ready.Send[0].Assignment.TaskID != "" || ready.Send[0].Assignment.Number != number {
-		t.Fatalf("ready %+v: want the stream healed up to %d", ready, number)
+	actions := r.Attached(0, index, "w0", &cluster.AttachReply{Incarnation: 1, Number: number - 1,
+		Report: cluster.Report{Node: "w0", Incarnation: 1}})
+	if len(actions.Send) != 1 || actions.Send[0].Assignment.TaskID != "" || actions.Send[0].Assignment.Number != number {
+		t.Fatalf("actions %+v: want the stream healed up to %d", actions, number)
 	}
 	for i := range 50 {
 		if d := submit(t, r, 0, request(string(rune('A'+i)), 1, 10, 100)); d.Node == index {
@@ -120,9 +124,9 @@ func TestAudit(t *testing.T) {
 	if got := r.Overdue(90*time.Second, time.Minute); len(got) != 1 {
 		t.Fatalf("overdue nodes %v, want the one", got)
 	}
-	ready := r.Audited(4*time.Minute, 0, 1, 3*time.Minute, func(id string) bool { return id == "kept" })
-	if len(ready.Send) != 1 || ready.Send[0].Assignment.TaskID != "gone" || r.Pending() != 3 {
-		t.Errorf("ready %+v, %d pending: want only task gone placed again", ready, r.Pending())
+	actions := r.Audited(4*time.Minute, 0, 1, 3*time.Minute, func(id string) bool { return id == "kept" })
+	if len(actions.Send) != 1 || actions.Send[0].Assignment.TaskID != "gone" || r.Pending() != 3 {
+		t.Errorf("actions %+v, %d pending: want only task gone placed again", actions, r.Pending())
 	}
 	records, _ := collectAll(t, r, 0)
 	if len(records) != 1 || records[0].ID != "once" || records[0].Outcome != cluster.Lost {

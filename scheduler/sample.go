@@ -67,31 +67,39 @@ func (s *sampler) draw(k int, draws *rand.Rand) int {
 	return int(s.members[column])
 }
 
-// DrawWeighted draws a feasible candidate in proportion to its capacity in the task's dominant resource;
-// false when a bounded number of draws finds none. foreign leaves out the nodes at home here. Uniform
-// draws would leave large nodes idle while small ones queue.
-func (v *View) DrawWeighted(t *cluster.Task, draws *rand.Rand, foreign bool) (int, bool) {
-	set := &v.everybody
-	if foreign {
-		set = &v.foreign
+// gatherHomes finds the candidates at home here and returns the others.
+func (v *View) gatherHomes() (foreign []int32) {
+	v.homes = v.homes[:0]
+	for _, i := range v.candidates {
+		if v.nodes[i].Home {
+			v.homes = append(v.homes, i)
+		} else {
+			foreign = append(foreign, i)
+		}
 	}
-	if len(set.members) == 0 {
+	v.pcg.Seed(v.seed, uint64(len(v.homes)))
+	v.draws.Shuffle(len(v.homes), func(a, b int) { v.homes[a], v.homes[b] = v.homes[b], v.homes[a] })
+	return foreign
+}
+
+// DrawWeighted draws a feasible candidate in proportion to its capacity in the task's dominant resource;
+// false when a bounded number of draws finds none. For a policy that wants Homes, nodes at home here are left
+// out. It is for policies that want Weights.
+func (v *View) DrawWeighted(t *cluster.Task, draws *rand.Rand) (int, bool) {
+	if len(v.sampler.members) == 0 {
 		return NoNode, false
 	}
 	k := v.dominant(t)
 	for range rejections {
-		if i := set.draw(k, draws); v.Feasible(i, t) {
+		if i := v.sampler.draw(k, draws); v.Feasible(i, t) {
 			return i, true
 		}
 	}
 	return NoNode, false
 }
 
-// Foreign returns how many candidates are at home elsewhere.
-func (v *View) Foreign() int { return len(v.foreign.members) }
-
 // Homes returns the candidates at home here, in a random order that stays the same while the roster
-// does. The caller must not keep it.
+// does, to a policy that wants them. The caller must not keep it.
 func (v *View) Homes() []int32 { return v.homes }
 
 // dominant is the dimension in which the task asks for the largest share of the cluster's largest

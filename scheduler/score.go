@@ -1,9 +1,13 @@
 package scheduler
 
-import "dodoor/internal/cluster"
+import (
+	"slices"
 
-// ScoreKind selects a reading of Eq. 1. Raw megabytes would drown the cores in the paper's formula as
-// printed, so both readings normalise each dimension first.
+	"dodoor/internal/cluster"
+)
+
+// ScoreKind selects a reading of Eq. 1. As printed, it adds squares of cores and of megabytes, so that
+// memory decides alone; the other readings normalise each dimension first.
 type ScoreKind uint8
 
 const (
@@ -11,44 +15,61 @@ const (
 	PerDimension ScoreKind = iota
 	// Norm is Eq. 1 after dividing every dimension by the cluster's largest capacity in it.
 	Norm
+	// Raw is Eq. 1 as printed, in cores and megabytes.
+	Raw
 )
 
-func (k ScoreKind) String() string {
-	if k == Norm {
-		return "norm"
-	}
-	return "per-dimension"
-}
+var scoreKinds = [...]string{PerDimension: "per-dimension", Norm: "norm", Raw: "raw"}
 
-// ParseScoreKind reads "per-dimension" or "norm".
-func ParseScoreKind(s string) (ScoreKind, bool) {
-	switch s {
-	case "per-dimension":
-		return PerDimension, true
-	case "norm":
-		return Norm, true
-	}
-	return 0, false
-}
+func (k ScoreKind) String() string { return scoreKinds[k] }
+
+// scoreKind reads "per-dimension", "norm" or "raw".
+func scoreKind(s string) ScoreKind { return ScoreKind(slices.Index(scoreKinds[:], s)) }
 
 // resourceLoad is rl of Eq. 1: how much the demand r of a task meets the load L that node i carries,
 // relative to the node's capacity. The mean and the sum over dimensions rank alike; the mean is kept
 // so that figures are comparable between clusters with different K.
 func (v *View) resourceLoad(i int, r *cluster.Resources, kind ScoreKind) float64 {
 	n := &v.nodes[i]
-	load := &n.Load.Demand
-	sum := 0.0
-	if kind == PerDimension {
-		for k := 0; k < v.dims; k++ {
-			sum += float64(r[k]) * float64(load[k]) * n.inverseSquare[k]
-		}
-		return sum / float64(v.dims)
+	switch kind {
+	case PerDimension:
+		return v.product(r, &n.Load.Demand, &n.inverseSquare) / float64(v.dims)
+	case Norm:
+		return v.product(r, &n.Load.Demand, &v.inverseLargestSquare) * n.inverseNormSquare
+	default:
+		return v.product(r, &n.Load.Demand, &unitSquare) * inverseNorm(&n.Capacity, &unitSquare)
 	}
-	for k := 0; k < v.dims; k++ {
-		sum += float64(r[k]) * float64(load[k]) * v.inverseLargestSquare[k]
-	}
-	return sum * n.inverseNormSquare
 }
+
+// product is r·L with a weight for every dimension.
+func (v *View) product(r, load *cluster.Resources, weights *[cluster.MaxDimensions]float64) float64 {
+	sum := 0.0
+	for k := range v.dims {
+		sum += float64(r[k]) * float64(load[k]) * weights[k]
+	}
+	return sum
+}
+
+// inverseNorm is 1/‖C‖² with a weight for every squared dimension, 0 where C = 0.
+func inverseNorm(capacity *cluster.Resources, weights *[cluster.MaxDimensions]float64) float64 {
+	norm := 0.0
+	for k, c := range capacity {
+		norm += float64(c) * float64(c) * weights[k]
+	}
+	if norm == 0 {
+		return 0
+	}
+	return 1 / norm
+}
+
+// unitSquare makes squared amounts those of the units that the paper's data are in: cores, megabytes, and
+// whole extra resources.
+var unitSquare = func() (squares [cluster.MaxDimensions]float64) {
+	for k := range squares {
+		squares[k] = 1 / float64(cluster.PerUnit(k)*cluster.PerUnit(k))
+	}
+	return squares
+}()
 
 // share is x / (x + y), the normalisation inside Eq. 2. 0/0 counts as one half for both, never NaN.
 func share(x, y float64) float64 {

@@ -10,17 +10,17 @@ import (
 // nodes. A snapshot that is not newer than the view changes nothing. It fails with cluster.Gap when the
 // snapshot builds on one that this replica does not have, and with cluster.Stale when it was meant for
 // an earlier process of this name.
-func (r *Replica) Push(now time.Duration, s *cluster.Snapshot) (*Ready, error) {
+func (r *Replica) Push(now time.Duration, s *cluster.Snapshot) (*Actions, error) {
 	r.begin()
 	if s.ReceiverIncarnation != r.cfg.Incarnation {
-		return &r.ready, cluster.Errorf(cluster.Stale, "snapshot %d is for incarnation %d of scheduler %s; this is %d",
+		return &r.actions, cluster.Errorf(cluster.Stale, "snapshot %d is for incarnation %d of scheduler %s; this is %d",
 			s.Version, s.ReceiverIncarnation, r.cfg.Name, r.cfg.Incarnation)
 	}
 	if s.Incarnation == r.service && s.Version <= r.version {
-		return &r.ready, nil
+		return &r.actions, nil
 	}
 	if err := r.checkBase(s); err != nil {
-		return &r.ready, err
+		return &r.actions, err
 	}
 	if s.Incarnation != r.service {
 		if r.service != 0 {
@@ -36,12 +36,14 @@ func (r *Replica) Push(now time.Duration, s *cluster.Snapshot) (*Ready, error) {
 		r.applyRow(r.nodes.roster[position], s.Load[j], s.OwnNumber[j], s.ReportSequence[j])
 	}
 	r.version = s.Version
-	r.view.observeShare(r.decisions-r.applied, s.Decisions-r.view.Decisions)
+	if r.wants.Homes {
+		r.view.observeShare(r.decisions-r.applied, s.Decisions-r.view.Decisions)
+	}
 	r.view.Decisions, r.view.Fresh, r.applied = s.Decisions, now, r.decisions
 	if s.Roster != nil {
-		r.retryStranded(now)
+		r.retryUnplaced(now)
 	}
-	return &r.ready, nil
+	return &r.actions, nil
 }
 
 func (r *Replica) checkBase(s *cluster.Snapshot) error {
@@ -52,7 +54,8 @@ func (r *Replica) checkBase(s *cluster.Snapshot) error {
 	if s.Roster != nil {
 		size = len(s.Roster.Nodes)
 	} else if s.Incarnation != r.service || s.RosterVersion != r.nodes.version {
-		return cluster.Errorf(cluster.Gap, "snapshot %d is against roster %d; scheduler %s has %d", s.Version, s.RosterVersion, r.cfg.Name, r.nodes.version)
+		return cluster.Errorf(cluster.Gap, "snapshot %d is against roster %d; scheduler %s has %d", s.Version, s.RosterVersion, r.cfg.Name,
+			r.nodes.version)
 	}
 	if len(s.Load) != len(s.Node) || len(s.OwnNumber) != len(s.Node) || len(s.ReportSequence) != len(s.Node) {
 		return cluster.Errorf(cluster.Invalid, "snapshot %d: columns of %d, %d, %d and %d rows",
@@ -67,13 +70,16 @@ func (r *Replica) checkBase(s *cluster.Snapshot) error {
 }
 
 // applyRow takes one node's aggregate. With self-correction the own placements that the row does not
-// include stay on top of it.
+// include stay on top of it. Before the data service hears of a process that the handshake has found, its
+// rows are about the former one: numbers of another stream, reports of another sequence.
 func (r *Replica) applyRow(index int, load cluster.Load, own, sequence int64) {
 	n := &r.nodes.slots[index]
 	switch {
-	case r.cfg.Riders && sequence < n.sequence:
+	case n.rowsOf != n.Incarnation:
+		return
+	case r.Riders() && sequence < n.sequence:
 		return // a rider brought a newer report
-	case r.cfg.Riders:
+	case r.Riders():
 		n.sequence = sequence // a later rider may include fewer own placements: they are kept
 	case r.cfg.SelfCorrection:
 		n.stream.forget(own)
@@ -87,7 +93,7 @@ func (r *Replica) applyRow(index int, load cluster.Load, own, sequence int64) {
 // ride takes a report that came with a message that was sent anyway. The view of a node is its newest
 // report, whichever way it came, plus the own placements that the report does not contain.
 func (r *Replica) ride(index int, report *cluster.Report) {
-	if !r.cfg.Riders || report == nil {
+	if !r.Riders() || report == nil {
 		return
 	}
 	n, ok := r.nodes.at(index, report.Incarnation)
@@ -121,13 +127,13 @@ func (r *Replica) applyRoster(now time.Duration, roster *cluster.Roster) {
 		if !known {
 			index = r.nodes.add(n)
 			r.view.set(index, n.Name, r.catalog.Class(n.Class), n.Capacity, n.Slots)
-			r.ready.Connect = append(r.ready.Connect, index)
+			r.actions.Connect = append(r.actions.Connect, index)
 		}
 		r.nodes.roster = append(r.nodes.roster, index)
 		if known && r.updateNode(index, n) {
 			losses = append(losses, r.restartNode(index, n))
 		}
-		r.nodes.slots[index].listed = true
+		r.nodes.slots[index].listed, r.nodes.slots[index].rowsOf = true, n.Incarnation
 	}
 	r.nodes.version = roster.Version
 	r.assignHomes(roster)

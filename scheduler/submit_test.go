@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -30,7 +31,7 @@ func TestRefusals(t *testing.T) {
 		{request("x", 1e6, 10, 100), cluster.NoFeasibleNode, []string{"1e+06 cores", "28 cores"}},
 		{request("x", 1, 1<<30, 100), cluster.NoFeasibleNode, []string{"memory", "131072 MiB"}},
 	} {
-		ready, refusal := r.Submit(0, "client", c.spec)
+		actions, refusal := r.Submit(0, "client", c.spec)
 		if refusal == nil || refusal.Code != c.code {
 			t.Errorf("%+v: refusal %v, want code %v", c.spec, refusal, c.code)
 			continue
@@ -40,7 +41,7 @@ func TestRefusals(t *testing.T) {
 				t.Errorf("refusal %q does not say %q", refusal.Message, text)
 			}
 		}
-		if len(ready.Send) != 0 {
+		if len(actions.Send) != 0 {
 			t.Errorf("%q: a refused task was dispatched", refusal.Message)
 		}
 	}
@@ -95,7 +96,7 @@ func TestRetainedResultsAreBounded(t *testing.T) {
 	for i := range 10 {
 		finish(t, r, 0, submit(t, r, 0, request(fmt.Sprint(i), 1, 10, 100)), cluster.Finished)
 	}
-	if err := r.Admit(1); cluster.CodeOf(err) != cluster.Overloaded {
+	if err := r.Admit(1); !errors.Is(err, cluster.Overloaded) {
 		t.Errorf("admitted (%v) though nobody collects", err)
 	}
 	records, cursor := collectAll(t, r, 0)
@@ -105,7 +106,7 @@ func TestRetainedResultsAreBounded(t *testing.T) {
 	}
 	for i := 10; i < 100000; i++ {
 		finish(t, r, 0, submit(t, r, 0, request(fmt.Sprint(i), 1, 10, 100)), cluster.Finished)
-		_, cursor, _ = r.Collect("client", cursor, 100)
+		_, cursor, _ = r.Collect(nil, &cluster.CollectRequest{Client: "client", After: cursor, Max: 100})
 		r.Tick(0)
 	}
 	collectAll(t, r, cursor)
@@ -119,12 +120,19 @@ func TestRetainedResultsAreBounded(t *testing.T) {
 	}
 }
 
-// A cursor from before a restart must not acknowledge results unread.
-func TestForeignCursorIsRefused(t *testing.T) {
+// A cursor from before a restart must not acknowledge results unread, whether this process has given so many or not.
+func TestForeignCursors(t *testing.T) {
 	r := replicaWith(t, testConfig(), paperPolicy(t), paperNodes(1))
 	finish(t, r, 0, submit(t, r, 0, request("a", 1, 10, 100)), cluster.Finished)
-	if _, _, err := r.Collect("client", 5000, 10); cluster.CodeOf(err) != cluster.Invalid {
+	foreign := cluster.CollectRequest{Client: "client", After: 5000, Max: 10}
+	if _, _, err := r.Collect(nil, &foreign); !errors.Is(err, cluster.Invalid) {
 		t.Errorf("cursor 5000: %v, want invalid", err)
+	}
+	for _, after := range []int64{1, 5000} {
+		foreign.After, foreign.Incarnation = after, r.cfg.Incarnation+1
+		if records, cursor, err := r.Collect(nil, &foreign); err != nil || len(records) != 1 || cursor != 1 {
+			t.Errorf("cursor %d of another process: %d records up to %d, error %v; want the unread one", after, len(records), cursor, err)
+		}
 	}
 	if records, _ := collectAll(t, r, 0); len(records) != 1 {
 		t.Errorf("%d records, want the unread one", len(records))
@@ -134,11 +142,11 @@ func TestForeignCursorIsRefused(t *testing.T) {
 func TestCancel(t *testing.T) {
 	r := replicaWith(t, testConfig(), paperPolicy(t), paperNodes(2))
 	d := submit(t, r, 0, request("a", 1, 10, 100))
-	if ready, found := r.Cancel(0, "a"); !found || len(ready.Cancel) != 0 {
-		t.Errorf("the worker may not hold the task yet: %+v", ready)
+	if actions, found := r.Cancel(0, "a"); !found || len(actions.Cancel) != 0 {
+		t.Errorf("the worker may not hold the task yet: %+v", actions)
 	}
-	if ready := r.Acknowledged(0, []Dispatch{d}, &cluster.EnqueueReply{}); len(ready.Cancel) != 1 {
-		t.Errorf("ready %+v: the wanted cancel must follow the acknowledgement", ready)
+	if actions := r.Acknowledged(0, []Dispatch{d}, &cluster.EnqueueReply{}); len(actions.Cancel) != 1 {
+		t.Errorf("actions %+v: the wanted cancel must follow the acknowledgement", actions)
 	}
 	finish(t, r, 0, d, cluster.Cancelled)
 	if _, found := r.Cancel(0, "a"); found {
@@ -151,11 +159,11 @@ func TestDrainingAndOverload(t *testing.T) {
 	cfg.MaxPending = 2
 	r := replicaWith(t, cfg, paperPolicy(t), paperNodes(2))
 	submit(t, r, 0, request("a", 1, 10, 100))
-	if err := r.Admit(2); cluster.CodeOf(err) != cluster.Overloaded {
+	if err := r.Admit(2); !errors.Is(err, cluster.Overloaded) {
 		t.Errorf("third task: %v, want overloaded", err)
 	}
 	r.Draining()
-	if err := r.Admit(1); cluster.CodeOf(err) != cluster.Draining {
+	if err := r.Admit(1); !errors.Is(err, cluster.Draining) {
 		t.Errorf("%v, want draining", err)
 	}
 }

@@ -34,6 +34,7 @@ type task struct {
 type placedOn struct {
 	worker              string
 	incarnation, number int64
+	class               cluster.ClassID
 }
 
 // Admit tells whether the replica takes n more tasks now; the error is cluster.Draining or
@@ -57,33 +58,33 @@ func (r *Replica) Admit(n int) error {
 
 // Submit accepts a task and places it from the cached view, or refuses it with the reason. An accepted
 // task reaches exactly one terminal state, which its client can collect.
-func (r *Replica) Submit(now time.Duration, client string, s *cluster.TaskSpec) (*Ready, *cluster.Refusal) {
+func (r *Replica) Submit(now time.Duration, client string, s *cluster.TaskSpec) (*Actions, *cluster.Refusal) {
 	r.begin()
 	if r.holds(s.ID) {
 		r.stats.Refused++
-		return &r.ready, refuse(s.ID, cluster.DuplicateTask, "scheduler %s already has a task with this id", r.cfg.Name)
+		return &r.actions, refuse(s.ID, cluster.DuplicateTask, "scheduler %s already has a task with this id", r.cfg.Name)
 	}
 	t := r.spare.Take()
 	*t = task{client: client, phase: cluster.Placing, node: NoNode, received: now}
 	t.placed = t.first[:0]
 	if refusal := r.catalog.Resolve(s, &t.spec); refusal != nil {
 		r.stats.Refused++
-		return &r.ready, refusal
+		return &r.actions, refusal
 	}
 	r.tasks[s.ID] = t
 	if !r.decide(now, t) {
 		delete(r.tasks, s.ID)
 		r.stats.Refused++
-		return &r.ready, r.infeasible(&t.spec)
+		return &r.actions, r.infeasible(&t.spec)
 	}
 	r.pending++
-	return &r.ready, nil
+	return &r.actions, nil
 }
 
 // recycle takes the memory of an ended task back. A policy that waits for probes may still know the task,
 // and so may the line of tasks that no node could take.
 func (r *Replica) recycle(t *task) {
-	if r.policy.Cached() && t.waiting == 0 {
+	if r.wants.Loads != Unread && t.waiting == 0 {
 		r.spare.Put(t)
 	}
 }
@@ -96,27 +97,33 @@ func (r *Replica) holds(id string) bool {
 }
 
 // Probed hands a probe's answer to the policy.
-func (r *Replica) Probed(now time.Duration, p Probe) *Ready {
+func (r *Replica) Probed(now time.Duration, p Probe) *Actions {
 	r.begin()
-	r.carryOut(now, r.policy.Probed(now, p, r.view))
-	return &r.ready
+	if prober, ok := r.policy.(Prober); ok {
+		r.perform(now, prober.Probed(now, p, r.view), nil)
+	}
+	return &r.actions
 }
 
 // decide asks the policy; false means that no candidate is feasible.
 func (r *Replica) decide(now time.Duration, t *task) bool {
-	step := r.policy.Submit(now, &t.spec, r.view)
-	if len(step.Place) == 0 && len(step.Probe) == 0 {
+	decision := r.policy.Submit(now, &t.spec, r.view)
+	if len(decision.Place) == 0 && len(decision.Probe) == 0 {
 		return false
 	}
-	r.carryOut(now, step)
+	r.perform(now, decision, t)
 	return true
 }
 
-// carryOut turns a policy's step into dispatches and probes. A policy that waited for a probe may
-// choose a node that left in the meantime; then it is asked again.
-func (r *Replica) carryOut(now time.Duration, step Step) {
-	for _, p := range step.Place {
-		t := r.tasks[p.Task.ID]
+// perform turns a policy's decision into dispatches and probes. A policy that was asked about one task may
+// choose for others as well, and one that waited for a probe may choose a node that left in the meantime; then
+// it is asked again.
+func (r *Replica) perform(now time.Duration, decision Decision, asked *task) {
+	for _, p := range decision.Place {
+		t := asked
+		if asked == nil || p.Task != &asked.spec {
+			t = r.tasks[p.Task.ID]
+		}
 		switch {
 		case t == nil || t.phase != cluster.Placing:
 		case r.nodes.takesPlacements(p.Node):
@@ -125,7 +132,7 @@ func (r *Replica) carryOut(now time.Duration, step Step) {
 			r.replace(now, t, "the node left while it was probed", false)
 		}
 	}
-	r.ready.Probe = append(r.ready.Probe, step.Probe...)
+	r.actions.Probe = append(r.actions.Probe, decision.Probe...)
 }
 
 // assign binds a task to a node and books it.
@@ -137,8 +144,8 @@ func (r *Replica) assign(now time.Duration, t *task, index int) {
 	t.accepted = 0
 	t.attempts++
 	t.number = r.account(now, index, cluster.LoadOf(t.shape))
-	t.placed = append(t.placed, placedOn{n.Name, n.Incarnation, t.number})
-	r.ready.Send = append(r.ready.Send, Dispatch{
+	t.placed = append(t.placed, placedOn{n.Name, n.Incarnation, t.number, t.class})
+	r.actions.Send = append(r.actions.Send, Dispatch{
 		Node: index, NodeIncarnation: n.Incarnation, Placed: n.stream.placed,
 		Assignment: cluster.Assignment{Number: t.number, TaskID: t.spec.ID, Type: t.spec.Type, Mode: t.spec.Mode,
 			Shape: t.shape, TimeScale: t.spec.TimeScale},
@@ -146,7 +153,7 @@ func (r *Replica) assign(now time.Duration, t *task, index int) {
 }
 
 // Acknowledged takes a worker's answer to a batch of placements. Refused ones go to the next candidate.
-func (r *Replica) Acknowledged(now time.Duration, batch []Dispatch, reply *cluster.EnqueueReply) *Ready {
+func (r *Replica) Acknowledged(now time.Duration, batch []Dispatch, reply *cluster.EnqueueReply) *Actions {
 	r.begin()
 	if len(batch) > 0 {
 		r.ride(batch[0].Node, reply.Report)
@@ -164,10 +171,10 @@ func (r *Replica) Acknowledged(now time.Duration, batch []Dispatch, reply *clust
 		}
 		t.phase, t.accepted, t.waiting = cluster.Accepted, now, 0
 		if t.cancel {
-			r.ready.Cancel = append(r.ready.Cancel, CancelCall{t.node, t.spec.ID})
+			r.actions.Cancel = append(r.actions.Cancel, CancelCall{t.node, t.spec.ID})
 		}
 	}
-	return &r.ready
+	return &r.actions
 }
 
 // current returns the task of a dispatch if that is still its latest placement and on its way.
@@ -243,21 +250,21 @@ func (r *Replica) wait(now time.Duration, t *task) {
 		t.waiting = now
 	}
 	t.spec.Tried = nil
-	r.strand = append(r.strand, t)
+	r.unplaced = append(r.unplaced, t)
 }
 
 // retryEvery bounds how often waiting tasks are tried while the set of candidates stays the same.
 const retryEvery = 200 * time.Millisecond
 
-// retryStranded tries tasks again that wait for a feasible node, and gives up on those that waited too
+// retryUnplaced tries tasks again that wait for a feasible node, and gives up on those that waited too
 // long.
-func (r *Replica) retryStranded(now time.Duration) {
-	if len(r.strand) == 0 || r.strandSeen == r.nodes.changes && now-r.strandTried < retryEvery {
+func (r *Replica) retryUnplaced(now time.Duration) {
+	if len(r.unplaced) == 0 || r.unplacedSeen == r.nodes.changes && now-r.unplacedTried < retryEvery {
 		return
 	}
-	r.strandSeen, r.strandTried = r.nodes.changes, now
-	waiting := r.strand
-	r.strand = nil
+	r.unplacedSeen, r.unplacedTried = r.nodes.changes, now
+	waiting := r.unplaced
+	r.unplaced = nil
 	for _, t := range waiting {
 		switch {
 		case t.phase != cluster.Placing || t.node != NoNode:
@@ -266,7 +273,7 @@ func (r *Replica) retryStranded(now time.Duration) {
 		case r.decide(now, t):
 			r.stats.Retries++
 		default:
-			r.strand = append(r.strand, t)
+			r.unplaced = append(r.unplaced, t)
 		}
 	}
 }

@@ -35,18 +35,19 @@ type View struct {
 	dims                 int
 	nodes                []NodeView
 	candidates           []int32 // nodes that take placements, in index order
-	homes                []int32 // the candidates at home here, shuffled
-	everybody, foreign   sampler // all candidates, and those at home elsewhere, by capacity
+	homes                []int32 // the candidates at home here, shuffled, where the policy wants them
+	sampler              sampler // the candidates by capacity or, with homes, those at home elsewhere
 	largest              cluster.Resources
 	inverseLargestSquare [cluster.MaxDimensions]float64
 
+	wants Wants
 	seed  uint64
 	pcg   rand.PCG
 	draws *rand.Rand
 }
 
-func newView(dims int, seed uint64) *View {
-	v := &View{dims: dims, seed: seed}
+func newView(dims int, seed uint64, wants Wants) *View {
+	v := &View{dims: dims, seed: seed, wants: wants}
 	v.draws = rand.New(&v.pcg)
 	return v
 }
@@ -140,8 +141,7 @@ func (v *View) set(i int, name string, class cluster.ClassID, capacity cluster.R
 
 // refresh recomputes what depends on the whole set of nodes. eligible says which take placements.
 func (v *View) refresh(present, eligible func(i int) bool) {
-	v.candidates, v.homes = v.candidates[:0], v.homes[:0]
-	var foreign []int32
+	v.candidates = v.candidates[:0]
 	v.largest = cluster.Resources{}
 	for i := range v.nodes {
 		if !present(i) {
@@ -149,11 +149,6 @@ func (v *View) refresh(present, eligible func(i int) bool) {
 		}
 		if eligible(i) {
 			v.candidates = append(v.candidates, int32(i))
-			if v.nodes[i].Home {
-				v.homes = append(v.homes, int32(i))
-			} else {
-				foreign = append(foreign, int32(i))
-			}
 		}
 		for k, c := range v.nodes[i].Capacity {
 			v.largest[k] = max(v.largest[k], c)
@@ -166,22 +161,13 @@ func (v *View) refresh(present, eligible func(i int) bool) {
 		}
 	}
 	for i := range v.nodes {
-		v.nodes[i].inverseNormSquare = v.inverseNorm(&v.nodes[i].Capacity)
+		v.nodes[i].inverseNormSquare = inverseNorm(&v.nodes[i].Capacity, &v.inverseLargestSquare)
 	}
-	v.pcg.Seed(v.seed, uint64(len(v.homes)))
-	v.draws.Shuffle(len(v.homes), func(a, b int) { v.homes[a], v.homes[b] = v.homes[b], v.homes[a] })
-	v.everybody.build(v, v.candidates)
-	v.foreign.build(v, foreign)
-}
-
-// inverseNorm is 1/‖C‖² with every dimension relative to the cluster's largest capacity in it.
-func (v *View) inverseNorm(capacity *cluster.Resources) float64 {
-	norm := 0.0
-	for k, c := range capacity {
-		norm += float64(c) * float64(c) * v.inverseLargestSquare[k]
+	drawn := v.candidates
+	if v.wants.Homes {
+		drawn = v.gatherHomes()
 	}
-	if norm == 0 {
-		return 0
+	if v.wants.Weights {
+		v.sampler.build(v, drawn)
 	}
-	return 1 / norm
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"dodoor/internal/cluster"
+	"dodoor/scheduler"
 )
 
 // audit checks the run that has ended: every task has exactly one outcome, every request was answered, no
@@ -38,6 +39,7 @@ const settling = 5 * time.Second
 // hold back is flushed, then pushed.
 func (s *Simulation) drain() {
 	if len(s.cfg.Faults) > 0 {
+		s.faults.calm()
 		s.later(s.cfg.Store.NodeTimeout+s.cfg.Replica.RosterGrace+settling+s.cfg.Network.patience(), func() { s.over = true })
 		for !s.over {
 			s.step()
@@ -48,14 +50,15 @@ func (s *Simulation) drain() {
 	}
 	for i := range s.schedulers {
 		if d := &s.schedulers[i]; d.up {
-			d.carryOut(d.replica.Settle(s.now))
+			d.perform(d.replica.Settle(d.now()))
 		}
 	}
 	for s.step() {
 	}
 	for range 2 { // the first push finds out which schedulers are gone, and what they had on the way
 		if s.data.up {
-			s.data.carryOut(s.data.store.Settle())
+			actions, _ := s.data.store.Settle(s.data.now())
+			s.data.perform(actions)
 		}
 		for s.step() {
 		}
@@ -68,7 +71,7 @@ func (s *Simulation) auditAccounts() error {
 	if !s.data.up {
 		return nil
 	}
-	status := s.data.store.Status(s.now)
+	status := s.data.store.Status(s.data.now())
 	for i := range status.Nodes {
 		if n := &status.Nodes[i]; s.lives(&n.Node) && !n.Load.IsZero() {
 			return fmt.Errorf("the data service believes that the idle node %s holds %+v", n.Node.Name, n.Load)
@@ -79,7 +82,7 @@ func (s *Simulation) auditAccounts() error {
 		if !d.up || !s.cached() || s.data.drift != nil {
 			continue
 		}
-		for _, n := range d.replica.Status(s.now).Nodes {
+		for _, n := range d.replica.Status(d.now()).Nodes {
 			if s.lives(&n.Node) && !n.Load.IsZero() {
 				return fmt.Errorf("%s believes that the idle node %s holds %+v", d.ref.Name, n.Node.Name, n.Load)
 			}
@@ -97,5 +100,5 @@ func (s *Simulation) lives(n *cluster.Node) bool {
 // cached reports whether the policy reads the view.
 func (s *Simulation) cached() bool {
 	p, err := s.newPolicy()
-	return err == nil && p.Cached()
+	return err == nil && p.Wants().Loads != scheduler.Unread
 }

@@ -21,7 +21,7 @@ func TestBatchedChoices(t *testing.T) {
 			requests := units(balls, time.Microsecond, time.Second)
 			cfg := bare(t, policy, equal("a", bins, 1), requests)
 			cfg.Store.Batch, cfg.Replica.DeltaBatch = int64(batch), batch
-			cfg.Knobs.Beta = 0.7
+			cfg.Knobs.Find("score").(*scheduler.ScoreKnobs).Beta = 0.7
 			rows, _ := run(t, cfg)
 
 			p, v := barePolicy(t, &cfg)
@@ -47,7 +47,7 @@ func TestBatchedChoices(t *testing.T) {
 // barePolicy is a configuration's policy with a view of its nodes, all idle.
 func barePolicy(t *testing.T, cfg *sim.Config) (scheduler.Policy, *scheduler.View) {
 	t.Helper()
-	p, err := baselines.New(cfg.Policy, cfg.Knobs)
+	p, err := baselines.New(cfg.Policy, cfg.Knobs, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,8 +58,9 @@ func barePolicy(t *testing.T, cfg *sim.Config) (scheduler.Policy, *scheduler.Vie
 		t.Fatal(err)
 	}
 	n := len(cfg.Nodes)
-	s := cluster.Snapshot{Incarnation: 1, Version: 1, RosterVersion: 1, ReceiverIncarnation: 1, Roster: &cluster.Roster{Version: 1, Nodes: cfg.Nodes},
-		Load: make([]cluster.Load, n), OwnNumber: make([]int64, n), ReportSequence: make([]int64, n)}
+	s := cluster.Snapshot{Incarnation: 1, Version: 1, RosterVersion: 1, ReceiverIncarnation: 1,
+		Roster: &cluster.Roster{Version: 1, Nodes: cfg.Nodes},
+		Load:   make([]cluster.Load, n), OwnNumber: make([]int64, n), ReportSequence: make([]int64, n)}
 	for i := range n {
 		s.Node = append(s.Node, int32(i))
 	}

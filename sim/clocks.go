@@ -8,32 +8,29 @@ import (
 	"dodoor/scheduler"
 )
 
-// tickEvery is how often the services look at the clock where something depends on it; calm is how often
-// schedulers do otherwise, to forget old results; checkEvery how often they look whether the data service
-// is still the same.
-const (
-	tickEvery  = 20 * time.Millisecond
-	calm       = time.Second
-	checkEvery = 2 * time.Second
-)
+// calm is how often schedulers look at the clock where nothing depends on it, to forget old results.
+const calm = time.Second
 
 // startClocks starts what happens again and again. Clocks that nothing depends on stand still.
 func (s *Simulation) startClocks() {
-	bounded := s.cfg.Store.MaxStaleness > 0 || len(s.cfg.Faults) > 0
+	failing := len(s.cfg.Faults) > 0
 	every := calm
-	if bounded || s.cfg.Replica.MaxStaleness > 0 || s.polls() {
-		every = tickEvery
+	if failing || s.cfg.Store.MaxStaleness > 0 || s.cfg.Replica.MaxStaleness > 0 || s.polls() {
+		every = scheduler.TickEvery
 	}
 	for i := range s.workers {
-		s.workers[i].rest()
+		s.workers[i].dataAnswered(false, 0)
 	}
 	for i := range s.schedulers {
-		s.schedulers[i].tick()
-		s.every(every, s.schedulers[i].tick)
+		d := &s.schedulers[i]
+		d.tick()
+		d.startClock(every)
+		if failing {
+			d.register()
+		}
 	}
-	if bounded {
-		s.every(tickEvery, s.data.tick)
-		s.every(checkEvery, s.faults.checkSchedulers)
+	if failing || s.cfg.Store.MaxStaleness > 0 {
+		s.data.startClock()
 	}
 	s.every(watchEvery, s.faults.watch)
 	if s.cfg.SampleEvery > 0 && s.cfg.Sample != nil {
@@ -43,9 +40,9 @@ func (s *Simulation) startClocks() {
 
 // polls reports whether the policy acts as time goes by.
 func (s *Simulation) polls() bool {
-	p, err := s.newPolicy()
+	p, _ := s.newPolicy() // its name and knobs were checked
 	_, ticks := p.(scheduler.Ticker)
-	return err == nil && ticks
+	return ticks
 }
 
 // sample writes the state of every node.
@@ -55,7 +52,7 @@ func (s *Simulation) sample() {
 		if !w.up || s.generator.err != nil {
 			continue
 		}
-		stats := w.node.Stats(s.now)
+		stats := w.node.Stats(w.now())
 		s.generator.err = s.cfg.Sample(&generator.NodeSample{Time: s.now, Worker: w.ref.Name, Class: w.ref.Class,
 			Cores: stats.Reserved[cluster.Cores], Memory: stats.Reserved[cluster.Memory], Queued: stats.Queued, Running: stats.Running})
 	}

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"dodoor/baselines"
 	"dodoor/datastore"
 	"dodoor/generator"
 	"dodoor/internal/cluster"
@@ -18,16 +17,18 @@ type Config struct {
 	Workload *generator.Workload
 	Warmup   int // first tasks, marked in their rows
 
-	Nodes      []cluster.Node // in the order of their registration
-	Schedulers int            // S; they are called scheduler-1, scheduler-2 ...
-	Policy     string         // of the catalogue, or Oracle
-	Knobs      baselines.Knobs
-	Replica    scheduler.Config // of every scheduler; name and incarnation are set here
+	Nodes      []cluster.Node     // in the order of their registration
+	Schedulers int                // S; they are called scheduler-1, scheduler-2 ...
+	Policy     string             // of the catalogue, or Oracle
+	Knobs      scheduler.Settings // in trace time
+	Replica    scheduler.Config   // of every scheduler; name and incarnation are set here
 	Store      datastore.Config
 	Limits     worker.Limits
 	Emulation  worker.Emulation
 	MaxBatch   int           // placements, completions or deltas per message; 1: no coalescing
+	NodeGrace  time.Duration // how long a worker may be out of reach before its tasks go elsewhere
 	Heartbeat  time.Duration // of the workers
+	Patience   time.Duration // of the client with a cluster without schedulers; 0: its own default
 
 	Network      Network
 	Interference float64 // tasks on a fully reserved node take 1 + Interference times as long
@@ -40,7 +41,8 @@ type Config struct {
 	// Row takes the row of every task as it ends, Sample the state of every node. Either may be nil.
 	Row    func(*generator.Row) error
 	Sample func(*generator.NodeSample) error
-	// Progress is told now and then how many tasks have ended; false ends the run. It may be nil.
+	// Progress is told now and then how many tasks have ended; false ends the run, and every task then has
+	// its row all the same. It may be nil.
 	Progress func(ended int) bool
 }
 

@@ -2,19 +2,41 @@ package sim
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
+	"dodoor/generator"
 	"dodoor/internal/cluster"
+	"dodoor/scheduler"
 )
 
-// Fault is something that goes away at a given time and, where Until is not zero, returns then: as a new
-// process that knows nothing.
+// What a Fault can hit.
+const (
+	FaultWorker    = "worker"
+	FaultClass     = "class"
+	FaultScheduler = "scheduler"
+	FaultDatastore = "datastore"
+)
+
+// Fault is something that goes wrong at a given time and, where Until is not zero, is over then.
 type Fault struct {
-	What  string // worker, class, scheduler or datastore
+	What  string
 	Name  string // of the worker, class or scheduler
+	How   string
+	Delay time.Duration // of Slow
 	At    time.Duration
 	Until time.Duration
 }
+
+// How something goes wrong.
+const (
+	Dies    = ""        // without notice; it returns as a new process that knows nothing
+	Stalls  = "stalls"  // what it sends and what is sent to it waits
+	Refuses = "refuses" // connections to it, and those that were there break
+	Deaf    = "deaf"    // requests to it are lost, with their connections
+	Mute    = "mute"    // its answers are
+	Slow    = "slow"    // what it sends and what is sent to it takes longer, one way
+)
 
 func (f *Fault) validate(c *Config) error {
 	if f.At < 0 {
@@ -23,20 +45,26 @@ func (f *Fault) validate(c *Config) error {
 	if f.Until != 0 && f.Until <= f.At {
 		return fmt.Errorf("until = %v: must be after at = %v, or 0 for never", f.Until, f.At)
 	}
+	if !slices.Contains([]string{Dies, Stalls, Refuses, Deaf, Mute, Slow}, f.How) {
+		return fmt.Errorf("how = %q: must be %s, %s, %s, %s or %s, or nothing: it dies", f.How, Stalls, Refuses, Deaf, Mute, Slow)
+	}
+	if f.Delay < 0 || f.Delay > 0 && f.How != Slow {
+		return fmt.Errorf("delay = %v: must be positive, of what is %s", f.Delay, Slow)
+	}
 	known := false
 	switch f.What {
-	case "datastore":
+	case FaultDatastore:
 		known = f.Name == ""
-	case "scheduler":
+	case FaultScheduler:
 		for i := range c.Schedulers {
-			known = known || schedulerName(i) == f.Name
+			known = known || cluster.SchedulerName(i) == f.Name
 		}
-	case "worker", "class":
+	case FaultWorker, FaultClass:
 		for i := range c.Nodes {
-			known = known || f.What == "worker" && c.Nodes[i].Name == f.Name || f.What == "class" && c.Nodes[i].Class == f.Name
+			known = known || f.hits(c.Nodes[i].Name, c.Nodes[i].Class)
 		}
 	default:
-		return fmt.Errorf("what = %q: must be worker, class, scheduler or datastore", f.What)
+		return fmt.Errorf("what = %q: must be %s, %s, %s or %s", f.What, FaultWorker, FaultClass, FaultScheduler, FaultDatastore)
 	}
 	if !known {
 		return fmt.Errorf("there is no %s called %q", f.What, f.Name)
@@ -44,12 +72,19 @@ func (f *Fault) validate(c *Config) error {
 	return nil
 }
 
-// faults makes machines fail and return, and carries the registrations that follow: those of a newcomer,
-// and everybody's with a data service that has forgotten them.
+// hits reports whether a fault is about the worker.
+func (f *Fault) hits(worker, class string) bool {
+	return f.What == FaultWorker && f.Name == worker || f.What == FaultClass && f.Name == class
+}
+
+// faults makes services fail and return.
 type faults struct {
 	sim         *Simulation
 	incarnation int64 // of the newest process
 	pending     int   // strikes and repairs to come
+
+	stalling, slow int        // services that stall or are slow, counted once per fault
+	held           []*message // by those that stall
 
 	moves int64         // of tasks, when somebody looked last
 	quiet time.Duration // since when nothing happens
@@ -98,14 +133,13 @@ func (f *faults) watch() {
 		}
 	}
 	g := s.generator
-	if last := len(g.tasks) - 1; f.pending > 0 || running > 0 || s.moves != f.moves || s.now < s.cfg.Workload.Due(last) {
+	if last := s.cfg.Workload.Len() - 1; f.pending > 0 || running > 0 || s.moves != f.moves || s.now < s.cfg.Workload.Due(last) {
 		f.moves, f.quiet = s.moves, s.now
 		return
 	}
 	switch {
 	case s.now-f.quiet < s.cfg.Replica.ReplaceTimeout+settling+s.cfg.Network.patience():
-	case schedulers == 0:
-		g.abandon("no scheduler is left")
+	case schedulers == 0: // until the client's patience ends
 	case workers == 0:
 		g.abandon("no worker is left")
 	case !s.data.up:
@@ -115,136 +149,96 @@ func (f *faults) watch() {
 	}
 }
 
-// concerned calls do with every worker that a fault is about.
-func (f *faults) concerned(fault *Fault, do func(w *workerShell)) {
-	for i := range f.sim.workers {
-		w := &f.sim.workers[i]
-		if fault.What == "worker" && w.ref.Name == fault.Name || fault.What == "class" && w.ref.Class == fault.Name {
-			do(w)
-		}
-	}
+// subject is a service that something goes wrong with.
+type subject struct {
+	*service
+	broke func()                  // the connections to it did
+	start func(incarnation int64) // a new process
 }
 
-// falls takes a service away; false when another fault has done so already.
-func (f *faults) falls(at *service) bool {
-	at.outages++
-	if !at.up {
-		return false
-	}
-	f.sim.die(at)
-	return true
-}
-
-// returns ends one fault of a service; true when no other one keeps it away.
-func (f *faults) returns(at *service) bool {
-	at.outages--
-	return at.outages == 0
-}
-
-func (f *faults) strike(fault *Fault) {
+// subjects returns what a fault is about.
+func (f *faults) subjects(fault *Fault) (all []subject) {
 	s := f.sim
 	switch fault.What {
-	case "datastore":
-		f.falls(&s.data.service)
-	case "scheduler":
+	case FaultDatastore:
+		return []subject{{&s.data.service, func() {}, func(incarnation int64) {
+			must(s.startData(incarnation))
+			s.data.startClock()
+		}}}
+	case FaultScheduler:
 		i := s.schedulerIndex[fault.Name]
-		if f.falls(&s.schedulers[i].service) {
-			s.later(noticeDeath, func() {
-				if !s.schedulers[i].up {
-					s.generator.lost(i)
-				}
-			})
-		}
-	default:
-		f.concerned(fault, func(w *workerShell) {
-			if f.falls(&w.service) {
-				w.check.running, w.check.reserved, w.check.line, w.check.head = 0, cluster.Resources{}, nil, 0
-			}
-		})
+		return []subject{{&s.schedulers[i].service, func() { s.generator.cut(i, generator.Unanswered) }, func(incarnation int64) {
+			must(s.startScheduler(i, incarnation))
+			s.schedulers[i].startClock(scheduler.TickEvery)
+			s.schedulers[i].register()
+		}}}
 	}
-}
-
-func (f *faults) repair(fault *Fault) {
-	s := f.sim
-	f.incarnation++
-	switch fault.What {
-	case "datastore":
-		if f.returns(&s.data.service) {
-			must(s.startData(f.incarnation))
-		}
-	case "scheduler":
-		i := s.schedulerIndex[fault.Name]
-		if f.returns(&s.schedulers[i].service) {
-			must(s.startScheduler(i, f.incarnation))
-			f.registerScheduler(&s.schedulers[i])
-			s.generator.lost(i) // whatever the old process had is submitted again
-			s.generator.found(i)
-		}
-	default:
-		f.concerned(fault, func(w *workerShell) {
-			if f.returns(&w.service) {
+	for i := range s.workers {
+		w := &s.workers[i]
+		if fault.hits(w.ref.Name, w.ref.Class) {
+			all = append(all, subject{&w.service, func() {}, func(incarnation int64) {
 				problem := w.check.problem
-				must(s.startWorker(w.index, f.incarnation))
+				must(s.startWorker(w.index, incarnation))
 				w.check.problem = problem
-				f.registerWorker(w)
-			}
-		})
+				w.report()
+			}})
+		}
+	}
+	return all
+}
+
+// strike begins a fault.
+func (f *faults) strike(fault *Fault) {
+	for _, at := range f.subjects(fault) {
+		if fault.How != Dies {
+			f.change(at.service, fault, 1)
+		} else if at.outages++; at.up {
+			f.sim.die(at.service)
+			at.broke()
+		}
+		if fault.How == Refuses {
+			at.cuts++
+			at.broke()
+		}
 	}
 }
 
-// registerEvery is the pause between attempts while the data service is away.
-const registerEvery = 100 * time.Millisecond
-
-// registerWorker introduces a worker to the data service, however often that takes.
-func (f *faults) registerWorker(w *workerShell) {
-	s, epoch := f.sim, w.epoch
-	s.later(2*s.cfg.Network.Delay, func() {
-		switch {
-		case !w.up || w.epoch != epoch:
-		case !s.data.up:
-			s.later(registerEvery, func() { f.registerWorker(w) })
-		case s.data.store.RegisterNode(s.now, w.ref) != nil:
-			s.later(registerEvery, func() { f.registerWorker(w) }) // the old process counts as alive
-		default:
-			w.reporting = false
-			w.report()
+// repair ends one fault; others may still keep a process away.
+func (f *faults) repair(fault *Fault) {
+	f.incarnation++
+	for _, at := range f.subjects(fault) {
+		if fault.How != Dies {
+			f.change(at.service, fault, -1)
+		} else if at.outages--; at.outages == 0 {
+			at.start(f.incarnation)
 		}
-	})
+	}
+	if fault.How == Stalls {
+		f.resume()
+	}
 }
 
-// registerScheduler introduces a replica to the data service and gives it the whole snapshot.
-func (f *faults) registerScheduler(d *schedulerShell) {
-	s, epoch := f.sim, d.epoch
-	s.later(2*s.cfg.Network.Delay, func() {
-		switch {
-		case !d.up || d.epoch != epoch:
-		case !s.data.up:
-			s.later(registerEvery, func() { f.registerScheduler(d) })
-		default:
-			d.registering = false
-			s.data.register(d.index)
-		}
-	})
+// change begins a trouble (1), or ends it (-1).
+func (f *faults) change(at *service, fault *Fault, by int) {
+	at.trouble.change(fault, by)
+	switch fault.How {
+	case Stalls:
+		f.stalling += by
+	case Slow:
+		f.slow += by
+	}
 }
 
-// checkSchedulers makes every replica look whether the data service still knows it: one that does not
-// flush would never find out.
-func (f *faults) checkSchedulers() {
+// calm ends every trouble; the dead stay dead.
+func (f *faults) calm() {
 	s := f.sim
+	s.data.trouble = trouble{}
 	for i := range s.schedulers {
-		if d := &s.schedulers[i]; d.up && s.data.up && s.data.store.CheckScheduler(d.ref.Name, d.ref.Incarnation) != nil {
-			f.schedulerLost(d)
-		}
+		s.schedulers[i].trouble = trouble{}
 	}
-}
-
-// schedulerLost makes a replica register again: the data service did not take its flush.
-func (f *faults) schedulerLost(d *schedulerShell) {
-	if !d.registering {
-		d.registering = true
-		f.registerScheduler(d)
+	for i := range s.workers {
+		s.workers[i].trouble = trouble{}
 	}
+	f.stalling, f.slow = 0, 0
+	f.resume()
 }
-
-// workerLost makes a worker register again: the data service did not know it.
-func (f *faults) workerLost(w *workerShell) { f.registerWorker(w) }

@@ -18,11 +18,12 @@ import (
 func tiny(t testing.TB, policy string, n int) Config {
 	t.Helper()
 	cfg := Config{
-		Schedulers: 1, Policy: policy, Knobs: baselines.DefaultKnobs(),
+		Schedulers: 1, Policy: policy, Knobs: baselines.Defaults(),
 		Replica: scheduler.Config{Seed: 1, DeltaBatch: 8, MaxAttempts: 5, ReplaceTimeout: 30 * time.Second, RosterGrace: 5 * time.Second,
-			MaxPending: 1 << 20, RetainResults: 1024, RetainFor: time.Hour, Dimensions: cluster.Standard(), Types: []cluster.TaskType{{Name: "simulated"}}},
+			MaxPending: 1 << 20, RetainResults: 1024, RetainFor: time.Hour, Dimensions: cluster.Standard(),
+			Types: []cluster.TaskType{{Name: "simulated"}}},
 		Store:  datastore.Config{Batch: 100, NodeTimeout: 5 * time.Second},
-		Limits: worker.DefaultLimits(), MaxBatch: 1, Heartbeat: time.Second,
+		Limits: worker.DefaultLimits(), MaxBatch: 1, NodeGrace: 2 * time.Second, Heartbeat: time.Second,
 	}
 	cfg.Network.Scheduler.Handlers, cfg.Network.Data.Handlers, cfg.Network.Worker.Handlers = 8, 8, 8
 	for i := range n {

@@ -1,60 +1,72 @@
 package sim
 
 import (
+	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"dodoor/generator"
 	"dodoor/internal/cluster"
 )
 
-// generatorShell submits every task when it is due and writes what became of it, as generator/drive does.
+// generatorShell performs what the client wants done, as generator/drive does: it submits every task when
+// it is due and writes what became of it.
 type generatorShell struct {
-	sim   *Simulation
-	byID  map[string]int32
-	tasks []submission
-	alive []bool  // schedulers that answer
-	idle  []int32 // due, and no scheduler takes them
-	open  int     // tasks without a row
-	count Result
-	row   generator.Row // being written
-	err   error         // writing rows failed
+	sim    *Simulation
+	client *generator.Client
+	polls  []poll        // by scheduler
+	alarm  time.Duration // of the next tick; Never: none is set
+	open   int           // tasks without a row
+	count  Result
+	row    generator.Row // being written
+	err    error         // writing rows failed
+
+	reply cluster.CollectReply // memory of the last one
 }
 
-// submission is where a task stands, as far as the generator knows.
-type submission struct {
-	sent  time.Duration
-	sched int32 // who has it; -1: nobody
-	sends int32 // submissions so far: an answer to an earlier one says nothing
-	times int16 // schedulers that may have taken it
-	ended bool
+// poll is the question for results that a scheduler has before it. It costs no scheduler's time until there
+// is one, so the generator asks all the time, and results reach it at once.
+type poll struct {
+	generator.Poll
+	open    bool
+	arrived bool
+	until   time.Duration // when it has arrived: it is answered then, with results or without
 }
 
-// noticeDeath is how long the generator takes to notice that a scheduler is gone: its long poll breaks, and
-// the next one is refused.
-const noticeDeath = 200 * time.Millisecond
-
-// overloadRest is how long a scheduler that takes nothing more is left alone.
-const overloadRest = 100 * time.Millisecond
+var (
+	errGone = errors.New("nobody listens")
+	errDied = errors.New("the scheduler died over it")
+)
 
 func newGenerator(s *Simulation) *generatorShell {
 	w := s.cfg.Workload
-	g := &generatorShell{sim: s, byID: make(map[string]int32, w.Len()), tasks: make([]submission, w.Len()), open: w.Len()}
-	for i := range g.tasks {
-		g.byID[w.ID(i)] = int32(i)
-		g.tasks[i].sched = -1
+	cfg := generator.ClientConfig{Tasks: w.Len(), Skew: s.cfg.Skew, MaxBatch: 1, Patience: s.cfg.Patience}
+	if len(s.cfg.Faults) > 0 {
+		cfg.PollPause = generator.PollPause
 	}
-	g.alive = make([]bool, len(s.schedulers))
-	for i := range g.alive {
-		g.alive[i] = true
+	for i := range s.schedulers {
+		cfg.Schedulers = append(cfg.Schedulers, cluster.SchedulerRef{Name: cluster.SchedulerName(i)})
+	}
+	g := &generatorShell{sim: s, client: generator.NewClient(cfg), polls: make([]poll, len(s.schedulers)),
+		alarm: generator.Never, open: w.Len()}
+	for i := range w.Len() {
+		g.client.Expect(w.ID(i))
 	}
 	return g
 }
 
+// start puts the first arrival on the clock, and asks the schedulers who they are.
+func (g *generatorShell) start() {
+	g.next(0)
+	g.perform(g.client.Start(g.sim.now))
+	for i := range g.polls {
+		g.collect(int32(i))
+	}
+}
+
 // next puts the arrival of task i on the clock.
 func (g *generatorShell) next(i int32) {
-	if int(i) == len(g.tasks) {
+	if int(i) == g.sim.cfg.Workload.Len() {
 		return
 	}
 	m := g.sim.take(noRequest)
@@ -65,134 +77,125 @@ func (g *generatorShell) next(i int32) {
 // arrived submits a task that is due.
 func (g *generatorShell) arrived(i int32) {
 	g.next(i + 1)
-	g.tasks[i].sent = g.sim.now
-	g.dispatch(i, g.preferred(i))
+	g.perform(g.client.Submit(g.sim.now, i))
 }
 
-// preferred is the scheduler of a task's first submission: in turn, or with a share that goes to the first.
-func (g *generatorShell) preferred(i int32) int32 {
-	n := int32(len(g.sim.schedulers))
-	skew := g.sim.cfg.Skew
-	if skew == 0 || n == 1 {
-		return i % n
+// perform turns what the client wants into messages, timers and rows.
+func (g *generatorShell) perform(actions *generator.Actions) {
+	for _, out := range actions.Send {
+		m := g.sim.take(submit)
+		m.sched, m.node, m.task, m.submission, m.refused = int32(out.Scheduler), -1, out.Tasks[0], out, m.refused[:0]
+		g.sim.send(m)
 	}
-	first := func(k int32) int32 { return int32(float64(k) * skew) } // of the first k tasks, how many go to the first scheduler
-	if first(i+1) > first(i) {
-		return 0
+	for i := range actions.Ended {
+		g.write(&actions.Ended[i])
 	}
-	return 1 + (i-first(i))%(n-1)
+	for i := range actions.Poll {
+		if p := &actions.Poll[i]; p.At <= g.sim.now {
+			g.polls[p.Scheduler] = poll{Poll: *p, open: true}
+		} else {
+			g.askLater(*p)
+		}
+	}
+	if at := actions.Wake; at != generator.Never && (g.alarm == generator.Never || at < g.alarm) {
+		g.setAlarm(at)
+	}
 }
 
-// dispatch sends a task to the first scheduler from the preferred one on that answers.
-func (g *generatorShell) dispatch(i, preferred int32) {
-	n := int32(len(g.alive))
-	t := &g.tasks[i]
-	t.sched = -1
-	for k := range n {
-		sched := (preferred + k) % n
-		if g.alive[sched] {
-			t.sched = sched
-			t.sends++
-			t.times++
-			m := g.sim.take(submit)
-			m.sched, m.node, m.task, m.origin = sched, -1, i, t.sends
-			g.sim.send(m)
+func (g *generatorShell) askLater(p generator.Poll) {
+	g.sim.later(p.At-g.sim.now, func() {
+		g.polls[p.Scheduler] = poll{Poll: p, open: true}
+		g.collect(int32(p.Scheduler))
+	})
+}
+
+func (g *generatorShell) setAlarm(at time.Duration) {
+	g.alarm = at
+	g.sim.later(at-g.sim.now, func() {
+		if g.alarm == at {
+			g.alarm = generator.Never
+		}
+		g.perform(g.client.Tick(g.sim.now))
+	})
+}
+
+// answered takes the answer to a submission, or the lack of one.
+func (g *generatorShell) answered(m *message) {
+	switch now := g.sim.now; {
+	case m.unsent:
+		g.perform(g.client.Failed(now, m.submission, generator.Gone, errGone))
+	case m.failed:
+		g.perform(g.client.Failed(now, m.submission, generator.Unanswered, errDied))
+	case m.code != 0:
+		g.perform(g.client.Failed(now, m.submission, generator.FailureOf(m.code), cluster.Errorf(m.code, "the scheduler takes nothing")))
+	default:
+		g.perform(g.client.Accepted(now, m.submission, m.refused))
+	}
+}
+
+// collect has a scheduler answer the poll that it has before it, if there is something to say.
+func (g *generatorShell) collect(sched int32) {
+	d, p := &g.sim.schedulers[sched], &g.polls[sched]
+	for p.open {
+		switch {
+		case !d.reachable():
+			g.cut(sched, generator.Gone)
+			return
+		case d.stalls > 0:
+			return
+		case d.deaf > 0 && !p.arrived:
+			g.cut(sched, generator.Unanswered)
 			return
 		}
-	}
-	g.idle = append(g.idle, i)
-}
-
-// answered takes the answer to a submission; without one, the task goes to another scheduler.
-func (g *generatorShell) answered(m *message) {
-	t := &g.tasks[m.task]
-	if t.ended || !m.failed && m.code == 0 {
-		return
-	}
-	t.times-- // it did not take it
-	if t.sends != m.origin {
-		return
-	}
-	i, sched := m.task, m.sched
-	t.sched = -1
-	if !m.failed {
-		g.sim.later(overloadRest, func() {
-			if !t.ended {
-				g.dispatch(i, sched+1)
-			}
-		})
-		return
-	}
-	if !g.sim.schedulers[sched].up {
-		g.lost(sched)
-	}
-	g.dispatch(i, sched+1)
-}
-
-// lost submits again, elsewhere, what a scheduler had that does not answer any more.
-func (g *generatorShell) lost(sched int32) {
-	g.alive[sched] = false
-	for i := range g.tasks {
-		if t := &g.tasks[i]; !t.ended && t.sched == sched {
-			g.dispatch(int32(i), sched+1)
+		fresh := !p.arrived
+		if fresh {
+			p.arrived, p.until = true, g.sim.now+p.Wait
 		}
+		question := cluster.CollectRequest{Client: client, After: p.After, Incarnation: p.Incarnation, Max: p.Max}
+		records, cursor, err := d.replica.Collect(g.reply.Records[:0], &question)
+		must(err)
+		for i := range records {
+			records[i].Received += d.born
+		}
+		g.reply = cluster.CollectReply{Records: records, Cursor: cursor, Incarnation: d.ref.Incarnation}
+		if len(records) == 0 && g.sim.now < p.until {
+			if fresh && len(g.sim.cfg.Faults) > 0 {
+				g.sim.later(p.Wait, func() { g.collect(sched) })
+			}
+			return
+		}
+		if d.mute > 0 {
+			g.cut(sched, generator.Unanswered)
+			return
+		}
+		p.open = false
+		g.perform(g.client.Collected(g.sim.now, int(sched), &g.reply))
 	}
 }
 
-// found takes note that a scheduler answers again.
-func (g *generatorShell) found(sched int32) {
-	g.alive[sched] = true
-	waiting := g.idle
-	g.idle = nil
-	for _, i := range waiting {
-		g.dispatch(i, sched)
+// cut ends the poll that a scheduler has before it without an answer.
+func (g *generatorShell) cut(sched int32, f generator.Failure) {
+	if p := &g.polls[sched]; p.open {
+		p.open = false
+		g.perform(g.client.PollFailed(g.sim.now, int(sched), f, errGone))
 	}
-}
-
-// refused ends a task that a scheduler does not take, unless it has it already.
-func (g *generatorShell) refused(i int32, refusal *cluster.Refusal) {
-	if g.tasks[i].ended || refusal.Code == cluster.DuplicateTask && g.tasks[i].times > 1 {
-		return
-	}
-	row := g.begin(i)
-	row.Outcome, row.Reason = cluster.Failed, refusal.Error()
-	g.write(i)
-}
-
-// ended takes the record of a task from its scheduler. The first one counts.
-func (g *generatorShell) ended(r *cluster.TaskRecord) {
-	i := g.byID[r.ID]
-	if g.tasks[i].ended {
-		return
-	}
-	g.begin(i).Fill(r, 0, int(g.tasks[i].times))
-	g.write(i)
 }
 
 // abandon ends everything: no result is waited for any more.
-func (g *generatorShell) abandon(reason string) {
-	for i := range g.tasks {
-		if !g.tasks[i].ended {
-			row := g.begin(int32(i))
-			row.Outcome, row.Reason, row.Attempts = cluster.Lost, reason, int(g.tasks[i].times)
-			g.write(int32(i))
-		}
-	}
+func (g *generatorShell) abandon(reason string) { g.perform(g.client.Abandon(g.sim.now, reason)) }
+
+// stop ends everything because somebody wants no more of it.
+func (g *generatorShell) stop() {
+	g.perform(g.client.Stop(g.sim.now))
+	g.abandon("abandoned: the run was stopped")
 }
 
-// begin starts the row of task i.
-func (g *generatorShell) begin(i int32) *generator.Row {
-	g.row = g.sim.cfg.Workload.NewRow(int(i))
-	g.row.Warmup = int(i) < g.sim.cfg.Warmup
-	g.row.Sent = g.tasks[i].sent
-	return &g.row
-}
-
-func (g *generatorShell) write(i int32) {
-	g.tasks[i].ended = true
+func (g *generatorShell) write(e *generator.Ending) {
+	g.row = e.Row(g.sim.cfg.Workload, 0)
+	g.row.Warmup = int(e.Task) < g.sim.cfg.Warmup
 	g.open--
 	g.sim.moves++
-	g.count.add(g.row.Outcome)
+	g.count.add(g.row.Outcome, e.Cause)
 	if g.sim.cfg.Row != nil && g.err == nil {
 		g.err = g.sim.cfg.Row(&g.row)
 	}
@@ -206,29 +209,34 @@ type Result struct {
 	Events   int64
 	Messages int64 // requests of every kind
 	Stopped  bool  // by Progress
+
+	NotSubmitted, Abandoned int // of those that ended without a result
 }
 
-func (r *Result) add(o cluster.Outcome) { r.Outcomes[o]++ }
+func (r *Result) add(o cluster.Outcome, why generator.Cause) {
+	r.Outcomes[o]++
+	switch why {
+	case generator.NotSubmitted:
+		r.NotSubmitted++
+	case generator.Abandoned:
+		r.Abandoned++
+	}
+}
 
 // Finished is the number of tasks that finished.
 func (r *Result) Finished() int { return r.Outcomes[cluster.Finished] }
 
 // verify checks at the end that every task had exactly one outcome.
 func (g *generatorShell) verify() error {
-	for i := range g.tasks {
-		if !g.tasks[i].ended {
-			return fmt.Errorf("task %s never ended", g.sim.cfg.Workload.ID(i))
-		}
+	if n := g.client.Open(); n > 0 {
+		return fmt.Errorf("%d tasks never ended", n)
 	}
 	total := 0
 	for _, n := range g.count.Outcomes {
 		total += n
 	}
-	if total != len(g.tasks) || g.count.Outcomes[cluster.NoOutcome] != 0 {
-		return fmt.Errorf("%d outcomes of %d tasks", total, len(g.tasks))
-	}
-	if slices.Contains(g.alive, true) && len(g.idle) > 0 {
-		return fmt.Errorf("%d tasks were never submitted", len(g.idle))
+	if total != g.sim.cfg.Workload.Len() || g.count.Outcomes[cluster.NoOutcome] != 0 {
+		return fmt.Errorf("%d outcomes of %d tasks", total, g.sim.cfg.Workload.Len())
 	}
 	return nil
 }

@@ -2,17 +2,16 @@ package sim_test
 
 import (
 	"fmt"
-	"os"
 	"strconv"
 	"testing"
 	"time"
 
+	"dodoor/assemble"
 	"dodoor/baselines"
 	"dodoor/conf"
 	"dodoor/datastore"
 	"dodoor/generator"
 	"dodoor/internal/cluster"
-	"dodoor/internal/needs"
 	"dodoor/scheduler"
 	"dodoor/sim"
 	"dodoor/worker"
@@ -23,83 +22,33 @@ type setup struct {
 	profile string
 	sets    []string
 	policy  string
-	trace   string // functionbench, azure, or a file of the published data
+	trace   string // functionbench or azure
 	qps     float64
 	n       int
 	seed    uint64
 }
 
-// config builds the simulator's configuration, with the paper's network unless a test changes it.
+// config builds the simulator's configuration as dodoor simulate does. Tests change the rest.
 func (u setup) config(t testing.TB) sim.Config {
 	t.Helper()
-	c, err := conf.Load(u.profile, u.sets)
+	c, err := conf.Load(u.profile, append([]string{fmt.Sprintf("scheduler.policy=%q", u.policy), "generator.trace=" + u.trace,
+		fmt.Sprint("generator.qps=", u.qps), fmt.Sprint("generator.n=", u.n), fmt.Sprint("seed=", u.seed), "generator.warmup=100"}, u.sets...))
 	if err != nil {
 		t.Fatal(err)
 	}
-	dims, err := c.Dimensions()
+	w, err := assemble.Workload(c, "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	k := baselines.DefaultKnobs()
-	k.Prequal.Reuse = 1
-	view := baselines.ViewOf(u.policy, k)
-	cfg := sim.Config{
-		Workload: u.workload(t, c), Warmup: 100, Schedulers: c.Scheduler.Replicas, Policy: u.policy, Knobs: k,
-		Replica: scheduler.Config{Seed: u.seed, DeltaBatch: c.Scheduler.BDelta, SelfCorrection: view >= baselines.Corrected,
-			Riders: view == baselines.Fresh, MaxAttempts: 5, ReplaceTimeout: 30 * time.Second, RosterGrace: 5 * time.Second,
-			MaxPending: 1 << 24, RetainResults: 1024, RetainFor: time.Hour, Dimensions: dims, Types: c.TaskTypes()},
-		Store:     datastore.Config{Batch: int64(c.Datastore.B), NodeTimeout: 5 * time.Second},
-		Limits:    worker.DefaultLimits(),
-		Emulation: worker.Emulation{Seed: u.seed}, MaxBatch: 1, Heartbeat: time.Second,
-		Network: sim.Network{Delay: 100 * time.Microsecond,
-			Scheduler: sim.Station{Cost: 200 * time.Microsecond, Handlers: 8},
-			Data:      sim.Station{Cost: 200 * time.Microsecond, Handlers: 8},
-			Worker:    sim.Station{Cost: 200 * time.Microsecond, Handlers: 16}},
+	cfg, err := assemble.Simulator(c, w)
+	if err != nil {
+		t.Fatal(err)
 	}
-	for _, class := range c.Classes {
-		for i := range class.Count {
-			cfg.Nodes = append(cfg.Nodes, cluster.Node{Name: nodeName(class.Name, i), Class: class.Name,
-				Capacity: class.Capacity(dims), Slots: c.SlotsOn(class)})
-		}
-	}
+	cfg.SampleEvery = 0 // nobody looks
 	return cfg
 }
 
-func (u setup) workload(t testing.TB, c *conf.Config) *generator.Workload {
-	t.Helper()
-	var requests []generator.Request
-	var err error
-	switch u.trace {
-	case "functionbench":
-		requests, err = generator.FunctionBench(c.TaskTypes(), generator.ReferenceClass, generator.ShortOnly, u.n, u.seed)
-	case "azure":
-		requests, err = generator.Azure(u.n, u.seed)
-	default:
-		requests, err = readTrace(t, u.trace, u.n)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	w, err := generator.NewWorkload(requests, generator.Options{N: u.n, NoDisk: true,
-		Pacing: generator.Pacing{QPS: u.qps, TraceScale: 1, TimeScale: 1, Seed: u.seed}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return w
-}
-
-// readTrace reads a trace of the reference data, which may be absent.
-func readTrace(t testing.TB, name string, n int) ([]generator.Request, error) {
-	t.Helper()
-	file, err := os.Open(needs.Reference(t, name))
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	return generator.ReadTrace(file, cluster.Standard(), n)
-}
-
-func nodeName(class string, i int) string { return fmt.Sprintf("%s-%d", class, i+1) }
+func nodeName(class string, i int) string { return cluster.WorkerName(class, i) }
 
 // fataler is a test, a benchmark or a property.
 type fataler interface {
@@ -116,16 +65,15 @@ func bare(t fataler, policy string, nodes []cluster.Node, requests []generator.R
 	if err != nil {
 		t.Fatal(err)
 	}
-	k := baselines.DefaultKnobs()
-	view := baselines.ViewOf(policy, k)
+	k := baselines.Defaults()
 	station := sim.Station{Handlers: 8}
 	return sim.Config{
 		Workload: w, Nodes: nodes, Schedulers: 1, Policy: policy, Knobs: k,
-		Replica: scheduler.Config{Seed: 1, DeltaBatch: 8, SelfCorrection: view >= baselines.Corrected, Riders: view == baselines.Fresh,
+		Replica: scheduler.Config{Seed: 1, DeltaBatch: 8,
 			MaxAttempts: 5, ReplaceTimeout: 30 * time.Second, RosterGrace: 5 * time.Second, MaxPending: 1 << 24, RetainResults: 1024,
 			RetainFor: time.Hour, Dimensions: cluster.Standard(), Types: []cluster.TaskType{{Name: "simulated"}}},
 		Store:  datastore.Config{Batch: 100, NodeTimeout: 5 * time.Second},
-		Limits: worker.DefaultLimits(), Emulation: worker.Emulation{Seed: 1}, MaxBatch: 1, Heartbeat: time.Second,
+		Limits: worker.DefaultLimits(), Emulation: worker.Emulation{Seed: 1}, MaxBatch: 1, NodeGrace: 2 * time.Second, Heartbeat: time.Second,
 		Network: sim.Network{Scheduler: station, Data: station, Worker: station},
 	}
 }

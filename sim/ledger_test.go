@@ -51,12 +51,15 @@ func TestLedger(t *testing.T) {
 			o.start("c", 1000)
 		}, ""},
 		{"all of it", func(o *observed) { o.accept("a", "b"); o.start("a", 1000, 4096); o.start("b", 2000) }, ""},
-		{"too many cores", func(o *observed) { o.accept("a", "b"); o.start("a", 2000); o.start("b", 1001) }, "node n1 overcommits: 2 tasks with [3001"},
+		{"too many cores", func(o *observed) { o.accept("a", "b"); o.start("a", 2000); o.start("b", 1001) },
+			"node n1 overcommits: 2 tasks with [3001"},
 		{"too much memory", func(o *observed) { o.accept("a", "b"); o.start("a", 1000, 4000); o.start("b", 1000, 97) }, "overcommits"},
 		{"an extra that the node lacks", func(o *observed) { o.accept("a"); o.start("a", 1000, 0, 0, 1) }, "overcommits"},
-		{"too many tasks", func(o *observed) { o.accept("a", "b", "c"); o.start("a"); o.start("b"); o.start("c") }, "3 tasks with [0 0 0 0 0 0 0 0] run on 2 slots"},
+		{"too many tasks", func(o *observed) { o.accept("a", "b", "c"); o.start("a"); o.start("b"); o.start("c") },
+			"3 tasks with [0 0 0 0 0 0 0 0] run on 2 slots"},
 		{"released", func(o *observed) { o.accept("a", "b"); o.start("a", 3000); o.end(3000); o.start("b", 3000) }, ""},
-		{"overtaking", func(o *observed) { o.accept("a", "b"); o.start("b", 1000); o.start("a", 1000) }, "node n1 starts task a after a task that arrived later"},
+		{"overtaking", func(o *observed) { o.accept("a", "b"); o.start("b", 1000); o.start("a", 1000) },
+			"node n1 starts task a after a task that arrived later"},
 		{"overtaking across messages", func(o *observed) { o.accept("a"); o.accept("b"); o.start("b"); o.start("a") }, "task a after"},
 		{"never accepted", func(o *observed) { o.accept("a"); o.start("b") }, "node n1 starts task b, which it never accepted"},
 		{"twice", func(o *observed) { o.accept("a", "b"); o.start("a"); o.start("a") }, "which it never accepted"},
@@ -91,7 +94,8 @@ func TestShareOfANode(t *testing.T) {
 	for _, step := range []struct {
 		happens func()
 		want    float64
-	}{{func() {}, 0}, {func() { o.start("a", 1500, 4096) }, 0.5}, {func() { o.start("b", 1500) }, 1}, {func() { o.end(1500, 4096) }, 0.5}, {func() { o.end(1500) }, 0}} {
+	}{{func() {}, 0}, {func() { o.start("a", 1500, 4096) }, 0.5}, {func() { o.start("b", 1500) }, 1}, {func() { o.end(1500, 4096) }, 0.5},
+		{func() { o.end(1500) }, 0}} {
 		if step.happens(); o.share() != step.want {
 			t.Errorf("share %v, want %v", o.share(), step.want)
 		}

@@ -3,7 +3,6 @@ package sim_test
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"sync"
 	"testing/synctest"
@@ -22,24 +21,29 @@ import (
 // before the next. What waits passes first come, first served; what one cause sends at once passes in
 // the order in which the shells ask for it. That is the order of an event loop without delays.
 type moments struct {
-	turns *rpctest.Turns[moment]
-	place map[string]int // of every service, by address: in the order in which they start
-	task  map[string]int // of every task, by id: in the order in which they are due
+	turns    *rpctest.Turns[moment]
+	troubles *troubles
+	place    map[string]int // of every service, by address: in the order in which they start
+	task     map[string]int // of every task, by id: in the order in which they are due
 
 	mu    sync.Mutex
-	asked map[[2]string]int // by scheduler and worker: the latter's place in the latest list of probes
+	last  map[[2]string]int
+	asks  int
+	asked map[[3]string]int // by scheduler, worker and task: the probe's place among all that were asked for
 }
 
-// moment is a message or the end of an execution.
-type moment struct{ kind, from, to, within int }
+// moment is a message or the end of an execution. What was held up goes on in the order in which it came.
+// Whose last request of the kind was answered first comes first: so do timers go off that were set one after the other.
+type moment struct{ held, kind, since, from, to, within int }
 
 func compareMoments(a, b moment) int {
-	return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to), cmp.Compare(a.within, b.within))
+	return cmp.Or(cmp.Compare(a.held, b.held), cmp.Compare(a.kind, b.kind), cmp.Compare(a.since, b.since),
+		cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to), cmp.Compare(a.within, b.within))
 }
 
 // kinds is the order of what one cause sends at once. A scheduler sends placements, probes, cancellations
 // and a delta; a worker sends a completion notice and a report. Nothing depends on the order of the rest.
-var kinds = []string{endOfExecution, "reply", "attach", "enqueue", "probe", "cancel", "flush", "complete", "report", "push", "other"}
+var kinds = []string{endOfExecution, "attach", "enqueue", "probe", "cancel", "flush", "complete", "report", "push", "other", "reply"}
 
 const endOfExecution = "end of execution"
 
@@ -54,7 +58,8 @@ func kindOf(msg rpctest.Message) int {
 }
 
 func newMoments(cfg *sim.Config) *moments {
-	m := &moments{place: map[string]int{dataAddress: 0}, task: map[string]int{}, asked: map[[2]string]int{}}
+	m := &moments{troubles: newTroubles(), place: map[string]int{dataAddress: 0}, task: map[string]int{}, last: map[[2]string]int{},
+		asked: map[[3]string]int{}}
 	for i := range cfg.Nodes {
 		m.place[addressOf(cfg.Nodes[i].Name)] = len(m.place)
 	}
@@ -71,32 +76,80 @@ func newMoments(cfg *sim.Config) *moments {
 
 func addressOf(name string) string { return name + ":1" }
 
-func schedulerName(i int) string { return fmt.Sprintf("scheduler-%d", i+1) }
+func schedulerName(i int) string { return cluster.SchedulerName(i) }
 
 // pass waits for a message's turn.
-func (m *moments) pass(msg rpctest.Message) {
+func (m *moments) pass(msg rpctest.Message) bool {
 	at := moment{kind: kindOf(msg), from: m.place[msg.From], to: m.place[msg.To]}
-	if msg.Method == "probe" && !msg.Reply {
-		at.to = m.placeOfProbe(msg.From, msg.To)
+	switch {
+	case msg.Reply:
+	case msg.Method == "probe":
+		at.to = m.placeOfProbe(msg)
+	case msg.Method == "submit":
+		at.within = m.task[msg.Task]
+	}
+	if !msg.Reply {
+		at.since = m.sinceLast(msg, 0)
 	}
 	m.turns.Take(at)
+	if msg.Reply {
+		m.sinceLast(msg, m.troubles.next())
+	}
+	m.troubles.note(msg)
+	lost := msg.Reply && m.troubles.loses(msg) // the answer is made now
+	if delay := m.troubles.delay(msg); delay > 0 {
+		late := moment{held: m.troubles.next()}
+		<-time.After(delay)
+		m.turns.Take(late)
+	}
+	for resume := m.troubles.stalled(msg); resume != nil; resume = m.troubles.stalled(msg) {
+		late := moment{held: m.troubles.next()}
+		<-resume
+		m.turns.Take(late)
+	}
+	if msg.Reply {
+		return !lost
+	}
+	if lost = m.troubles.loses(msg); !lost && !msg.Refused {
+		m.turns.Take(at) // its handler is done with it
+	}
+	return !lost
+}
+
+// sinceLast returns when the sender's last request by a method was answered, in the order of what was, or notes that.
+func (m *moments) sinceLast(msg rpctest.Message, now int) int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	key := [2]string{msg.From, msg.Method}
+	if now > 0 {
+		m.last[key] = now
+	}
+	return m.last[key]
 }
 
 // ending makes executions that end at the same instant do so in the order of their tasks.
-func (m *moments) ending(e executor.Sleep) executorFunc {
-	return func(ctx context.Context, s worker.Start) worker.Result {
+func (m *moments) ending(e executor.Sleep) function {
+	return function{run: func(ctx context.Context, s worker.Start) worker.Result {
+		order := m.troubles.next()
 		result := e.Run(ctx, s)
-		m.turns.Take(moment{kind: slices.Index(kinds, endOfExecution), within: m.task[s.TaskID]})
+		if ctx.Err() != nil {
+			return result // it was cancelled, in its worker's turn
+		}
+		m.turns.Take(moment{kind: slices.Index(kinds, endOfExecution), from: m.task[s.TaskID], within: order})
 		return result
-	}
+	}}
 }
 
-type executorFunc func(ctx context.Context, s worker.Start) worker.Result
+// function is an executor that calls one.
+type function struct {
+	executor.Base
+	run func(ctx context.Context, s worker.Start) worker.Result
+}
 
-func (f executorFunc) Run(ctx context.Context, s worker.Start) worker.Result { return f(ctx, s) }
+func (f function) Run(ctx context.Context, s worker.Start) worker.Result { return f.run(ctx, s) }
 
 // probing is a scheduler's policy, and notes in which order it probes: the shell sends all probes of one
-// step at once, and the order of their answers may decide.
+// decision at once, and the order of their answers may decide.
 type probing struct {
 	scheduler.Policy
 	m    *moments
@@ -111,27 +164,35 @@ func (m *moments) probing(name string, p scheduler.Policy) scheduler.Policy {
 	return noting
 }
 
-func (p *probing) Submit(now time.Duration, t *cluster.Task, v *scheduler.View) scheduler.Step {
+func (p *probing) Submit(now time.Duration, t *cluster.Task, v *scheduler.View) scheduler.Decision {
 	return p.note(p.Policy.Submit(now, t, v), v)
 }
 
-func (p *probing) Probed(now time.Duration, answer scheduler.Probe, v *scheduler.View) scheduler.Step {
-	return p.note(p.Policy.Probed(now, answer, v), v)
+func (p *probing) Probed(now time.Duration, answer scheduler.Probe, v *scheduler.View) scheduler.Decision {
+	return p.note(p.Policy.(scheduler.Prober).Probed(now, answer, v), v)
 }
 
-func (p *probing) note(step scheduler.Step, v *scheduler.View) scheduler.Step {
+func (p *probing) note(decision scheduler.Decision, v *scheduler.View) scheduler.Decision {
 	p.m.mu.Lock()
 	defer p.m.mu.Unlock()
-	for i, call := range step.Probe {
-		p.m.asked[[2]string{p.name, addressOf(v.Node(call.Node).Name)}] = i
+	for _, call := range decision.Probe {
+		task := pollID
+		if call.Task != nil {
+			task = call.Task.ID
+		}
+		p.m.asked[[3]string{p.name, addressOf(v.Node(call.Node).Name), task}] = p.m.asks
+		p.m.asks++
 	}
-	return step
+	return decision
 }
 
-func (m *moments) placeOfProbe(from, to string) int {
+// pollID is what schedulers call a probe that no task asked for.
+const pollID = "poll"
+
+func (m *moments) placeOfProbe(msg rpctest.Message) int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.asked[[2]string{from, to}]
+	return m.asked[[3]string{msg.From, msg.To, msg.Task}]
 }
 
 // polling is a policy that also acts as time goes by.
@@ -141,6 +202,6 @@ type polling struct {
 }
 
 // Tick implements scheduler.Ticker.
-func (p *polling) Tick(now time.Duration, v *scheduler.View) scheduler.Step {
+func (p *polling) Tick(now time.Duration, v *scheduler.View) scheduler.Decision {
 	return p.note(p.ticker.Tick(now, v), v)
 }

@@ -3,6 +3,8 @@ package sim
 import (
 	"time"
 
+	"dodoor/datastore"
+	"dodoor/generator"
 	"dodoor/internal/cluster"
 	"dodoor/scheduler"
 	"dodoor/worker"
@@ -54,6 +56,9 @@ const (
 	push
 	flush
 	report
+	registerNode
+	registerScheduler
+	checkScheduler
 	methods
 	noRequest = methods // of executions, timers and tasks that are due
 )
@@ -63,7 +68,7 @@ const (
 type message struct {
 	stage  stage
 	method method
-	failed bool // nobody answered: the service is down; of an execution: it ran into its time limit
+	failed bool // nobody answered; of an execution: it ran into its time limit
 	unsent bool // of a failed one: nobody listened, so it certainly did not arrive
 	code   cluster.ErrorCode
 	sched  int32
@@ -71,18 +76,23 @@ type message struct {
 	epoch  int32 // of the service when the message reached it; of the sender for executions and timers
 	origin int32 // epoch of the sender
 	task   int32 // of the workload
+	cuts   int32 // of the service when the message was sent
 	next   *message
+
+	submission *generator.Message // of submit
+	refused    []cluster.Refusal
 
 	taskID   string
 	demand   cluster.Resources // of an execution
-	batch    []scheduler.Dispatch
 	enqueue  cluster.Enqueue
 	reply    cluster.EnqueueReply
 	attach   cluster.AttachReply
 	notice   worker.Notice
 	report   cluster.Report
+	newcomer cluster.Node // of registerNode
 	delta    *cluster.Delta
 	snapshot cluster.Snapshot
+	push     datastore.Push
 	probe    scheduler.Probe
 	peer     int  // index of node in the scheduler's view
 	idle     bool // a report that is a heartbeat
@@ -91,12 +101,22 @@ type message struct {
 
 // service is a station's line and handlers at one replica or node.
 type service struct {
-	up         bool
-	outages    int   // faults that keep it away
-	epoch      int32 // grows with every death: what it was handling dies with it
+	up      bool
+	clock   *kernel
+	born    time.Duration // its process, which reads the time since then
+	outages int           // faults that keep it away
+	epoch   int32         // grows with every death: what it was handling dies with it
+	cuts    int32         // how often all connections to it broke
+	trouble
 	busy       int
 	head, tail *message // waiting for a handler
 }
+
+// begin starts a process of a service.
+func (s *Simulation) begin(at *service) { at.up, at.clock, at.born = true, &s.kernel, s.now }
+
+// now is what the process of a service reads on its clock.
+func (s *service) now() time.Duration { return s.clock.now - s.born }
 
 // take hands out an unused message of a method. Each method has its own, because what a message carries
 // keeps its memory: were they to change places, every report would end up with room for a snapshot.
@@ -121,18 +141,21 @@ func (s *Simulation) release(m *message) {
 func (s *Simulation) send(m *message) {
 	m.stage = requested
 	s.sent[m.method]++
-	if counterNames[m.method] != "" {
-		s.sentBy[m.method][m.sched]++
-	}
-	s.after(s.cfg.Network.Delay, flightLane, m)
+	s.count(m, 1)
+	at, _, _ := s.service(m)
+	m.cuts = at.cuts
+	s.fly(m)
 }
+
+// fly takes a request to its service, or its answer back.
+func (s *Simulation) fly(m *message) { s.after(s.cfg.Network.Delay+s.faults.lag(m), flightLane, m) }
 
 // service returns where a request goes, and how requests are handled there.
 func (s *Simulation) service(m *message) (*service, *Station, int) {
 	switch m.method {
 	case enqueue, attach, probe, cancel:
 		return &s.workers[m.node].service, &s.cfg.Network.Worker, workerLane
-	case flush, report:
+	case flush, report, registerNode, registerScheduler, checkScheduler:
 		return &s.data.service, &s.cfg.Network.Data, dataLane
 	}
 	return &s.schedulers[m.sched].service, &s.cfg.Network.Scheduler, schedulerLane
@@ -141,9 +164,8 @@ func (s *Simulation) service(m *message) (*service, *Station, int) {
 // arrive gives a request to a handler, or lets it wait for one.
 func (s *Simulation) arrive(m *message) {
 	at, station, lane := s.service(m)
-	if !at.up {
-		m.unsent = true
-		s.refuse(m)
+	if m.cuts != at.cuts || !at.reachable() || at.deaf > 0 {
+		s.miss(m, at)
 		return
 	}
 	m.epoch = at.epoch
@@ -179,6 +201,8 @@ func (s *Simulation) finish(m *message) {
 	}
 	s.handledOf[m.method]++
 	s.serve(m)
+	m.failed = at.mute > 0
+	s.answer(m)
 	if next := at.head; next != nil {
 		at.head, next.next = next.next, nil
 		if at.head == nil {
@@ -194,6 +218,7 @@ func (s *Simulation) finish(m *message) {
 func (s *Simulation) die(at *service) {
 	at.up, at.busy = false, 0
 	at.epoch++
+	at.cuts++
 	for m := at.head; m != nil; {
 		next := m.next
 		m.next = nil
@@ -213,7 +238,7 @@ func (s *Simulation) refuse(m *message) {
 // answer sends a request's answer on its way.
 func (s *Simulation) answer(m *message) {
 	m.stage = answered
-	s.after(s.cfg.Network.Delay, flightLane, m)
+	s.fly(m)
 }
 
 // serve is the service's side of every method.
@@ -237,8 +262,13 @@ func (s *Simulation) serve(m *message) {
 		s.data.flushed(m)
 	case report:
 		s.data.reported(m)
+	case registerNode:
+		s.data.nodeCame(m)
+	case registerScheduler:
+		s.data.schedulerCame(m)
+	case checkScheduler:
+		s.data.checked(m)
 	}
-	s.answer(m)
 }
 
 // settle is the sender's side: an answer, or the lack of one, has come back.
@@ -254,8 +284,10 @@ func (s *Simulation) settle(m *message) {
 		s.schedulers[m.sched].flushAnswered(m)
 	case complete:
 		s.workers[m.node].noticeAnswered(m)
-	case report:
+	case report, registerNode:
 		s.workers[m.node].reportAnswered(m)
+	case registerScheduler, checkScheduler:
+		s.schedulers[m.sched].registrationAnswered(m)
 	case push:
 		s.data.pushAnswered(m)
 	case cancel:

@@ -29,7 +29,8 @@ func TestIntervalsOfARow(t *testing.T) {
 				}
 				met[r.Worker] = true
 				if r.Sent != r.Scheduled || r.Received != r.Sent+d+submitting || r.Enqueued != r.Received+scheduling {
-					t.Fatalf("task %d sent at %v, received at %v, enqueued at %v; want %v and %v later", i, r.Sent, r.Received, r.Enqueued, d+submitting, scheduling)
+					t.Fatalf("task %d sent at %v, received at %v, enqueued at %v; want %v and %v later", i, r.Sent, r.Received, r.Enqueued, d+submitting,
+						scheduling)
 				}
 				// The worker enqueued it one delay before the scheduler knew, and the notice takes as long as a submission.
 				if end := r.Enqueued - d + takes + d + submitting; r.Started != r.Enqueued || r.Finished != r.Started+takes || r.Completed != end {
@@ -49,7 +50,8 @@ func TestHandlersShowInTheRows(t *testing.T) {
 	for _, c := range []struct {
 		where   string
 		station func(*sim.Network) *sim.Station
-	}{{"scheduler", func(n *sim.Network) *sim.Station { return &n.Scheduler }}, {"worker", func(n *sim.Network) *sim.Station { return &n.Worker }}} {
+	}{{"scheduler", func(n *sim.Network) *sim.Station { return &n.Scheduler }},
+		{"worker", func(n *sim.Network) *sim.Station { return &n.Worker }}} {
 		requests := units(10, 0, time.Minute)
 		for i := range requests {
 			requests[i].Start = time.Duration(i/5) * time.Second // the first five for the handshakes

@@ -102,7 +102,7 @@ func (s *Simulation) newPolicy() (scheduler.Policy, error) {
 	if s.truth != nil {
 		return &oracle{truth: s.truth}, nil
 	}
-	return baselines.New(s.cfg.Policy, s.cfg.Knobs)
+	return baselines.New(s.cfg.Policy, s.cfg.Knobs, s.cfg.Workload.TimeScale())
 }
 
 // node returns the truth about a node of the view.
@@ -117,7 +117,7 @@ func (o *oracle) node(v *scheduler.View, i int) *timeline {
 }
 
 // Submit places t where it finishes first.
-func (o *oracle) Submit(now time.Duration, t *cluster.Task, v *scheduler.View) scheduler.Step {
+func (o *oracle) Submit(now time.Duration, t *cluster.Task, v *scheduler.View) scheduler.Decision {
 	best, bestStart, bestEnd := scheduler.NoNode, time.Duration(0), time.Duration(math.MaxInt64)
 	var bestShape cluster.Shape
 	arrival := now + o.truth.sim.cfg.Network.Delay
@@ -134,11 +134,11 @@ func (o *oracle) Submit(now time.Duration, t *cluster.Task, v *scheduler.View) s
 		}
 	}
 	if best == scheduler.NoNode {
-		return scheduler.Step{}
+		return scheduler.Decision{}
 	}
 	o.node(v, best).place(bestStart, bestEnd, bestShape.Demand)
 	o.place[0] = scheduler.Placement{Task: t, Node: best}
-	return scheduler.Step{Place: o.place[:]}
+	return scheduler.Decision{Place: o.place[:]}
 }
 
 // duration is how long the task will really run.
@@ -151,10 +151,5 @@ func (o *oracle) duration(t *cluster.Task, shape *cluster.Shape, l *timeline, st
 	return time.Duration(float64(d) * (1 + cfg.Interference*l.share(start, &shape.Demand)))
 }
 
-// Probed has nothing to learn: it never probes.
-func (o *oracle) Probed(time.Duration, scheduler.Probe, *scheduler.View) scheduler.Step {
-	return scheduler.Step{}
-}
-
-// Cached reports that it asks nobody and is told nothing: it knows.
-func (o *oracle) Cached() bool { return false }
+// Wants nothing: it asks nobody and is told nothing, it knows.
+func (o *oracle) Wants() scheduler.Wants { return scheduler.Wants{} }

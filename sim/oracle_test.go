@@ -67,7 +67,8 @@ func TestOracleForesees(t *testing.T) {
 		for i := range requests {
 			at += time.Duration(rapid.IntRange(least, 400).Draw(t, "gap")) * ms
 			requests[i] = unit(i, at, time.Duration(rapid.IntRange(0, 1500).Draw(t, "duration"))*ms)
-			requests[i].Demand = cluster.Resources{int64(rapid.IntRange(1, 2).Draw(t, "demand")) * 1000, int64(rapid.IntRange(0, 4).Draw(t, "memory"))}
+			requests[i].Demand = cluster.Resources{int64(rapid.IntRange(1, 2).Draw(t, "demand")) * 1000,
+				int64(rapid.IntRange(0, 4).Draw(t, "memory"))}
 		}
 		cfg := bare(t, sim.Oracle, nodes, requests)
 		cfg.Schedulers = schedulers
@@ -84,7 +85,8 @@ func TestOracleForesees(t *testing.T) {
 			}
 			r := rows[strconv.Itoa(i)]
 			if r.Worker != nodes[best].Name || r.Started != start || r.Finished != start+takes {
-				t.Fatalf("task %d ran on %s from %v to %v, want %s from %v to %v", i, r.Worker, r.Started, r.Finished, nodes[best].Name, start, start+takes)
+				t.Fatalf("task %d ran on %s from %v to %v, want %s from %v to %v", i, r.Worker, r.Started, r.Finished, nodes[best].Name, start,
+					start+takes)
 			}
 			placed[best] = append(placed[best], slot{start, start + takes, q.Demand})
 		}

@@ -2,10 +2,7 @@ package sim_test
 
 import (
 	"context"
-	"errors"
 	"log/slog"
-	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -50,12 +47,17 @@ type realCluster struct {
 	log     *slog.Logger
 	clients []*rpc.SchedulerClient // of the schedulers
 	data    *rpc.DataClient
+
+	processes map[string]*process         // by address; the newest one
+	before    map[string]map[string]int64 // what they had counted when the run began, by address
+	outages   map[string]int              // faults that keep away what is at an address
+	past      map[string]map[string]int64 // what the processes before it counted, by address
 }
 
 const (
 	dataAddress   = "data:1"
 	generatorName = "generator"
-	settling      = time.Second // between the services' start and the run's
+	settling      = 2 * time.Second // between the services' start and the run's: on every service's beat
 )
 
 func startReal(t *testing.T, cfg sim.Config) *realCluster {
@@ -63,23 +65,41 @@ func startReal(t *testing.T, cfg sim.Config) *realCluster {
 	if cfg.Heartbeat >= cfg.Store.NodeTimeout {
 		t.Fatalf("heartbeat every %v: the workers would be taken for dead after %v", cfg.Heartbeat, cfg.Store.NodeTimeout)
 	}
+	level := slog.LevelWarn
+	if len(cfg.Faults) > 0 {
+		level = slog.LevelError // that somebody is out of reach is no news
+	}
 	c := &realCluster{T: t, cfg: cfg, network: rpctest.NewNetwork(), moments: newMoments(&cfg),
-		log: slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))}
+		log:       slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: level})),
+		processes: map[string]*process{}, outages: map[string]int{}, past: map[string]map[string]int64{}}
 	t.Cleanup(func() { // last
 		c.network.Wait()
 		c.moments.turns.Close()
 	})
 	c.network.Pass = c.moments.pass
-	c.startData()
-	for _, node := range cfg.Nodes {
-		c.startWorker(node)
+	c.network.RefusesLate = c.moments.troubles.bounces
+	c.network.Refuses = func(address string) bool { return c.moments.troubles.at(address, sim.Refuses) }
+	c.launch(dataAddress, c.newData)
+	c.moments.turns.Quiet()
+	for i := range cfg.Nodes {
+		c.launch(addressOf(cfg.Nodes[i].Name), c.newWorker(cfg.Nodes[i]))
+		c.moments.turns.Quiet()
 	}
+	generator := c.rpc(c.network.Host(generatorName))
 	for i := range cfg.Schedulers {
-		c.startScheduler(schedulerName(i))
+		name := schedulerName(i)
+		c.launch(addressOf(name), c.newScheduler(name))
+		c.moments.turns.Quiet()
+		client := rpc.NewSchedulerClient(addressOf(name), cfg.Replica.Dimensions, generator)
+		c.clients = append(c.clients, client)
+		c.Cleanup(func() { client.Close() })
 	}
-	c.data = rpc.NewDataClient(dataAddress, cfg.Replica.Dimensions, c.rpc(generatorName))
+	c.data = rpc.NewDataClient(dataAddress, cfg.Replica.Dimensions, generator)
 	t.Cleanup(func() { c.data.Close() })
-	c.await(time.Now().Add(settling))
+	start := time.Now().Add(settling)
+	c.await(start.Add(-1))
+	c.before = c.counted()
+	c.await(start)
 	c.moments.turns.Quiet()
 	for i, client := range c.clients {
 		if counts := c.ask(client.Counters); counts["candidates"] != int64(len(cfg.Nodes)) {
@@ -89,164 +109,81 @@ func startReal(t *testing.T, cfg sim.Config) *realCluster {
 	return c
 }
 
-// rpc is the configuration of one service or client.
-func (c *realCluster) rpc(name string) rpc.Config {
+// rpc is the configuration of one process, or of its clients.
+func (c *realCluster) rpc(host *rpctest.Host) rpc.Config {
 	r := rpc.Default()
-	r.Listen, r.Dial, r.Log = c.network.Listen, c.network.From(name), c.log
+	r.Listen, r.Dial, r.Log = host.Listen, host.Dial, c.log
+	r.PoolSize, r.MaxHandlers = plenty, plenty
 	return r
+}
+
+// plenty of connections and handlers: nobody waits for one.
+const plenty = 64
+
+// process is a service that runs.
+type process struct {
+	service
+	host   *rpctest.Host
+	end    context.CancelFunc
+	ended  chan error
+	killed bool
+	launch func(address string) // the next one
 }
 
 // service is what the shells have in common.
 type service interface {
 	Run(ctx context.Context) error
-	Ready() error
+	Counters(ctx context.Context) (map[string]int64, error)
 }
 
-// run starts a service and returns when it has registered. The test ends it.
-func (c *realCluster) run(s service, err error) {
+// launch starts a process at an address. The test ends it.
+func (c *realCluster) launch(address string, start func(rpc.Config) (service, error)) {
 	c.Helper()
-	if err != nil {
+	p := &process{host: c.network.Host(address), ended: make(chan error, 1)}
+	p.launch = func(address string) { c.launch(address, start) }
+	var err error
+	if p.service, err = start(c.rpc(p.host)); err != nil {
 		c.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- s.Run(ctx) }()
+	c.processes[address] = p
+	var ctx context.Context
+	ctx, p.end = context.WithCancel(context.Background())
+	go func() { p.ended <- p.Run(ctx) }()
 	c.Cleanup(func() {
-		cancel()
-		if err := <-ended; err != nil {
+		p.end()
+		if err := <-p.ended; err != nil && len(c.cfg.Faults) == 0 {
 			c.Error(err)
 		}
 	})
-	c.moments.turns.Quiet()
 }
 
-func (c *realCluster) startData() {
-	c.Helper()
-	c.run(datastored.New(datastored.Config{Store: c.cfg.Store, Listen: dataAddress, Dimensions: c.cfg.Replica.Dimensions,
-		RPC: c.rpc(dataAddress), Log: c.log, Metrics: telemetry.NewRegistry("datastore", "datastore")}))
+func (c *realCluster) newData(r rpc.Config) (service, error) {
+	return datastored.New(datastored.Config{Store: c.cfg.Store, Listen: dataAddress, Dimensions: c.cfg.Replica.Dimensions,
+		RPC: r, Log: c.log, Metrics: telemetry.NewRegistry("datastore", "datastore")})
 }
 
-func (c *realCluster) startWorker(node cluster.Node) {
-	c.Helper()
+func (c *realCluster) newWorker(node cluster.Node) func(rpc.Config) (service, error) {
 	const sleep = "sleep"
-	c.run(workerd.New(workerd.Config{
-		Node: worker.Config{Node: node, Dimensions: c.cfg.Replica.Dimensions, Types: c.cfg.Replica.Types,
-			Executors: []worker.Executor{{Name: sleep, Emulates: true}}, Executor: sleep, Limits: c.cfg.Limits},
-		Executors: map[string]workerd.Executor{sleep: c.moments.ending(executor.Sleep(c.cfg.Emulation))},
-		Listen:    addressOf(node.Name), DataService: dataAddress, RPC: c.rpc(addressOf(node.Name)), MaxBatch: c.cfg.MaxBatch,
-		Heartbeat: c.cfg.Heartbeat, DrainTimeout: time.Second, Log: c.log, Metrics: telemetry.NewRegistry("worker", node.Name)}))
+	return func(r rpc.Config) (service, error) {
+		return workerd.New(workerd.Config{
+			Node: worker.Config{Node: node, Dimensions: c.cfg.Replica.Dimensions, Types: c.cfg.Replica.Types,
+				Executors: []worker.Executor{{Name: sleep, Emulates: true}}, Executor: sleep, Limits: c.cfg.Limits},
+			Executors: map[string]executor.Executor{sleep: c.moments.ending(executor.Sleep{Emulation: c.cfg.Emulation})},
+			Listen:    addressOf(node.Name), DataService: dataAddress, RPC: r, MaxBatch: c.cfg.MaxBatch,
+			Heartbeat: c.cfg.Heartbeat, DrainTimeout: time.Second, Log: c.log, Metrics: telemetry.NewRegistry("worker", node.Name)})
+	}
 }
 
-func (c *realCluster) startScheduler(name string) {
-	c.Helper()
-	policy, err := baselines.New(c.cfg.Policy, c.cfg.Knobs)
-	if err != nil {
-		c.Fatal(err)
-	}
-	replica := c.cfg.Replica
-	replica.Name = name
-	c.run(schedulerd.New(schedulerd.Config{Replica: replica, Policy: c.moments.probing(addressOf(name), policy),
-		Listen: addressOf(name), DataService: dataAddress, RPC: c.rpc(addressOf(name)), MaxBatch: c.cfg.MaxBatch, NodeGrace: time.Second,
-		ProbeTimeout: time.Second, DrainTimeout: time.Second, Log: c.log, Metrics: telemetry.NewRegistry("scheduler", name)}))
-	client := rpc.NewSchedulerClient(addressOf(name), c.cfg.Replica.Dimensions, c.rpc(generatorName))
-	c.clients = append(c.clients, client)
-	c.Cleanup(func() { client.Close() })
-}
-
-// await lets time pass.
-func (c *realCluster) await(until time.Time) { <-time.After(time.Until(until)) }
-
-// replay submits every task to the next scheduler in turn when it is due, and collects the results.
-func (c *realCluster) replay() realRun {
-	c.Helper()
-	w := c.cfg.Workload
-	before, start := c.counters(), time.Now()
-	run := realRun{Records: map[string]cluster.TaskRecord{}}
-	var mu sync.Mutex
-	var collectors sync.WaitGroup
-	for i, client := range c.clients {
-		owed := (w.Len() - i + len(c.clients) - 1) / len(c.clients)
-		collectors.Go(func() {
-			c.collect(client, owed, func(r cluster.TaskRecord) {
-				mu.Lock()
-				defer mu.Unlock()
-				r.Received -= time.Duration(start.UnixNano())
-				run.Records[r.ID] = r
-			})
-		})
-	}
-	for i := range w.Len() {
-		if i > 0 && w.Due(i) == w.Due(i-1) {
-			c.Fatalf("tasks %d and %d are due at the same instant: which comes first would be chance", i-1, i)
-		}
-		c.await(start.Add(w.Due(i)))
-		request := cluster.SubmitRequest{Client: generatorName, Tasks: []cluster.TaskSpec{w.Task(i)}}
-		if refused, err := c.clients[i%len(c.clients)].Submit(context.Background(), request); err != nil || len(refused) > 0 {
-			c.Fatalf("task %s: refused %v, error %v", w.ID(i), refused, err)
-		}
-	}
-	collectors.Wait()
-	c.moments.turns.Quiet()
-	run.Counters = since(before, c.counters())
-	return run
-}
-
-// collect takes the results that a scheduler owes, and acknowledges the last.
-func (c *realCluster) collect(client *rpc.SchedulerClient, owed int, take func(cluster.TaskRecord)) {
-	request := cluster.CollectRequest{Client: generatorName, Max: 1024, Wait: time.Minute}
-	for owed > 0 {
-		reply, err := client.Collect(context.Background(), request)
+func (c *realCluster) newScheduler(name string) func(rpc.Config) (service, error) {
+	return func(r rpc.Config) (service, error) {
+		policy, err := baselines.New(c.cfg.Policy, c.cfg.Knobs, c.cfg.Workload.TimeScale())
 		if err != nil {
-			if !errors.Is(err, rpc.ErrClosed) { // else the test has failed
-				c.Errorf("results: %v", err)
-			}
-			return
+			return nil, err
 		}
-		for _, r := range reply.Records {
-			take(r)
-		}
-		owed -= len(reply.Records)
-		request.After = reply.Cursor
+		replica := c.cfg.Replica
+		replica.Name = name
+		return schedulerd.New(schedulerd.Config{Replica: replica, Policy: c.moments.probing(addressOf(name), policy),
+			Listen: addressOf(name), DataService: dataAddress, RPC: r, MaxBatch: c.cfg.MaxBatch, NodeGrace: c.cfg.NodeGrace,
+			ProbeTimeout: time.Second, DrainTimeout: time.Second, Log: c.log, Metrics: telemetry.NewRegistry("scheduler", name)})
 	}
-	request.Wait = 0
-	if _, err := client.Collect(context.Background(), request); err != nil {
-		c.Errorf("the last results were not acknowledged: %v", err)
-	}
-}
-
-// ask is a question that must be answered.
-func (c *realCluster) ask(counters func(context.Context) (map[string]int64, error)) map[string]int64 {
-	c.Helper()
-	counts, err := counters(context.Background())
-	if err != nil {
-		c.Fatal(err)
-	}
-	return counts
-}
-
-func (c *realCluster) counters() generator.Counters {
-	c.Helper()
-	all := generator.Counters{Schedulers: map[string]map[string]int64{}, Data: c.ask(c.data.Counters)}
-	for i, client := range c.clients {
-		all.Schedulers[schedulerName(i)] = c.ask(client.Counters)
-	}
-	return all
-}
-
-// since returns the requests between two moments: "in.submit", "out.probe" ... as package rpc counts them.
-func since(before, after generator.Counters) generator.Counters {
-	requests := func(before, after map[string]int64) map[string]int64 {
-		counts := map[string]int64{}
-		for name, n := range after {
-			if (strings.HasPrefix(name, "in.") || strings.HasPrefix(name, "out.")) && n != before[name] {
-				counts[name] = n - before[name]
-			}
-		}
-		return counts
-	}
-	all := generator.Counters{Schedulers: map[string]map[string]int64{}, Data: requests(before.Data, after.Data)}
-	for name := range after.Schedulers {
-		all.Schedulers[name] = requests(before.Schedulers[name], after.Schedulers[name])
-	}
-	return all
 }

@@ -73,8 +73,9 @@ func TestRealClusterCounts(t *testing.T) {
 	tasks, schedulers := int64(cfg.Workload.Len()), int64(cfg.Schedulers)
 	for i := range cfg.Schedulers {
 		counts := run.Counters.Schedulers[schedulerName(i)]
-		for name, want := range map[string]int64{"in.submit": tasks / schedulers, "out.enqueue": tasks / schedulers, "in.complete": tasks / schedulers,
-			"out.delta": tasks / schedulers / int64(cfg.Replica.DeltaBatch), "in.push": tasks / cfg.Store.Batch, "out.probe": 0} {
+		for name, want := range map[string]int64{"in.submit": tasks / schedulers, "out.enqueue": tasks / schedulers,
+			"in.complete": tasks / schedulers,
+			"out.delta":   tasks / schedulers / int64(cfg.Replica.DeltaBatch), "in.push": tasks / cfg.Store.Batch, "out.probe": 0} {
 			if counts[name] != want {
 				t.Errorf("%s: %s is %d, want %d", schedulerName(i), name, counts[name], want)
 			}
@@ -91,14 +92,14 @@ func TestExecutionsEndInOrder(t *testing.T) {
 		cfg := smallCluster(t, "dodoor", 1)
 		m := newMoments(&cfg)
 		defer m.turns.Close()
-		run := m.ending(executor.Sleep(worker.Emulation{}))
+		run := m.ending(executor.Sleep{})
 		var mu sync.Mutex
 		var ended, want []int
 		for i := range 50 {
 			want = append(want, i)
 			start := worker.Start{TaskID: cfg.Workload.ID(i), TimeScale: 1, Shape: cluster.Shape{Duration: 1000}}
 			go func() {
-				run(t.Context(), start)
+				run.Run(t.Context(), start)
 				mu.Lock()
 				defer mu.Unlock()
 				ended = append(ended, i)

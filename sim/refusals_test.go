@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"dodoor/internal/cluster"
+	"dodoor/scheduler"
 	"dodoor/sim"
 )
 
@@ -28,16 +29,20 @@ func TestImpossibleScenariosAreRefused(t *testing.T) {
 		{"empty messages", func(c *sim.Config) { c.MaxBatch = 0 }, "0 items per message"},
 		{"no heartbeat", func(c *sim.Config) { c.Heartbeat = 0 }, "heartbeat = 0s: must be positive"},
 
-		{"too many cores", func(c *sim.Config) { c.Workload = workload(t, 3, cluster.Resources{4001}) }, "task 0 (type simulated) needs more than any node has"},
-		{"enough cores here, enough memory there", func(c *sim.Config) { c.Workload = workload(t, 3, cluster.Resources{4000, 65537}) }, "task 0 (type simulated) needs more than any node has"},
-		{"unknown type", func(c *sim.Config) { c.Replica.Types = []cluster.TaskType{{Name: "b"}, {Name: "a"}} }, `task 0: unknown task type: task type "simulated" is not configured; known: a, b`},
+		{"too many cores", func(c *sim.Config) { c.Workload = workload(t, 3, cluster.Resources{4001}) },
+			"task 0 (type simulated) needs more than any node has"},
+		{"enough cores here, enough memory there", func(c *sim.Config) { c.Workload = workload(t, 3, cluster.Resources{4000, 65537}) },
+			"task 0 (type simulated) needs more than any node has"},
+		{"unknown type", func(c *sim.Config) { c.Replica.Types = []cluster.TaskType{{Name: "b"}, {Name: "a"}} },
+			`task 0: unknown task type: task type "simulated" is not configured; known: a, b`},
 		{"a type without figures", func(c *sim.Config) {
 			c.Replica.Types = []cluster.TaskType{{Name: "simulated", Modes: []cluster.Mode{{Name: "long"}}}}
 		}, "task 0: unknown mode"},
 		{"no types", func(c *sim.Config) { c.Replica.Types = nil }, `task type "simulated" is not configured`},
 
 		{"time travel", func(c *sim.Config) { c.Network.Delay = -1 }, "network delay = -1ns: must not be negative"},
-		{"a scheduler that gains time", func(c *sim.Config) { c.Network.Scheduler.Cost = -ms }, "cost of a message at a scheduler = -1ms: must not be negative"},
+		{"a scheduler that gains time", func(c *sim.Config) { c.Network.Scheduler.Cost = -ms },
+			"cost of a message at a scheduler = -1ms: must not be negative"},
 		{"a data service that gains time", func(c *sim.Config) { c.Network.Data.Cost = -ms }, "cost of a message at a data service = -1ms"},
 		{"a worker that gains time", func(c *sim.Config) { c.Network.Worker.Cost = -ms }, "cost of a message at a worker = -1ms"},
 		{"an idle scheduler", func(c *sim.Config) { c.Network.Scheduler.Handlers = 0 }, "handlers of a scheduler = 0: at least 1 is needed"},
@@ -45,7 +50,8 @@ func TestImpossibleScenariosAreRefused(t *testing.T) {
 		{"an idle worker", func(c *sim.Config) { c.Network.Worker.Handlers = -1 }, "handlers of a worker = -1"},
 
 		{"a fault before the start", fault("worker", "a-1", -1, 0), "fault 2: at = -1ns: nothing can happen before the start"},
-		{"a fault that ends before it begins", fault("worker", "a-1", 2*time.Second, time.Second), "fault 2: until = 1s: must be after at = 2s, or 0 for never"},
+		{"a fault that ends before it begins", fault("worker", "a-1", 2*time.Second, time.Second),
+			"fault 2: until = 1s: must be after at = 2s, or 0 for never"},
 		{"a fault that takes no time", fault("worker", "a-1", time.Second, time.Second), "fault 2: until = 1s: must be after at = 1s"},
 		{"unknown worker", fault("worker", "a-9", 0, 0), `fault 2: there is no worker called "a-9"`},
 		{"unknown class", fault("class", "a-1", 0, 0), `fault 2: there is no class called "a-1"`},
@@ -62,17 +68,20 @@ func TestImpossibleScenariosAreRefused(t *testing.T) {
 		{"endless interference", func(c *sim.Config) { c.Interference = math.Inf(1) }, "interference = +Inf"},
 		{"negative noise", func(c *sim.Config) { c.Emulation.Sigma = -1 }, "noise = -1: must be from 0 to 10"},
 		{"endless noise", func(c *sim.Config) { c.Emulation.Sigma = math.Inf(1) }, "noise = +Inf"},
-		{"unknown quirk", func(c *sim.Config) { c.Quirks = []string{sim.DurationDrift, "slow"} }, `no quirk is called "slow"; known: [prototype-duration-drift]`},
+		{"unknown quirk", func(c *sim.Config) { c.Quirks = []string{sim.DurationDrift, "slow"} },
+			`no quirk is called "slow"; known: [prototype-duration-drift prototype-truncated-gaps]`},
 		{"namesakes", func(c *sim.Config) { c.Nodes[2].Name = c.Nodes[0].Name }, "two workers are called a-1"},
 
 		{"unknown policy", func(c *sim.Config) { c.Policy = "guess" }, `no policy is called "guess"; known: dodoor, dodoor+`},
-		{"a policy's knob", func(c *sim.Config) { c.Policy, c.Knobs.Alpha = "dodoor", 2 }, "alpha"},
+		{"a policy's knob", func(c *sim.Config) { c.Policy, c.Knobs.Find("score").(*scheduler.ScoreKnobs).Alpha = "dodoor", 2 },
+			"score.alpha must be between 0 and 1, found 2"},
 		{"a node without slots", func(c *sim.Config) { c.Nodes[1].Slots = 0 }, "node a-2: 0 slots: at least 1 is needed to run anything"},
 		{"a node without cores", func(c *sim.Config) { c.Nodes[1].Capacity[cluster.Cores] = 0 }, "node a-2 has no cores"},
 		{"a node without a name", func(c *sim.Config) { c.Nodes[1].Name = "" }, "the node has no name"},
 		{"no batches", func(c *sim.Config) { c.Store.Batch = 0 }, "b = 0: must be at least 1"},
 		{"no mini-batches", func(c *sim.Config) { c.Replica.DeltaBatch = 0 }, "b_delta = 0: must be at least 1"},
-		{"the oracle and failures", func(c *sim.Config) { c.Policy, c.Faults = sim.Oracle, []sim.Fault{{What: "datastore"}} }, "the oracle knows what was placed, not what will fail"},
+		{"the oracle and failures", func(c *sim.Config) { c.Policy, c.Faults = sim.Oracle, []sim.Fault{{What: "datastore"}} },
+			"the oracle knows what was placed, not what will fail"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			cfg := bare(t, "random", equal("a", 3, 4), units(3, 0, ms))

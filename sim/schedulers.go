@@ -1,13 +1,14 @@
 package sim
 
 import (
+	"slices"
 	"time"
 
 	"dodoor/internal/cluster"
 	"dodoor/scheduler"
 )
 
-// schedulerShell carries out what one replica wants done, as schedulerd does over Thrift: one ordered
+// schedulerShell performs what one replica wants done, as schedulerd does over Thrift: one ordered
 // stream to every worker, one flush under way at a time, probes on their own.
 type schedulerShell struct {
 	service
@@ -17,33 +18,12 @@ type schedulerShell struct {
 	replica *scheduler.Replica
 	peers   []peer // by the replica's node index
 
-	flushing    bool
-	deltas      []*cluster.Delta // waiting for the flush under way
-	registering bool
-	cursor      int64 // of the results collected so far
+	deliveries scheduler.Deliveries
+	flusher    scheduler.Flusher
+	registrar  scheduler.Registrar
 
-	spec    cluster.TaskSpec // memory of the last submission
-	records []cluster.TaskRecord
+	spec cluster.TaskSpec // memory of the last submission
 }
-
-// peer is the ordered stream to one worker process: one message at a time, so that placements arrive in
-// the order of their numbers. The first message is the handshake.
-type peer struct {
-	node      int32 // of the simulation; -1: no stream
-	attached  bool
-	busy      bool
-	down      bool // given up: what it held is placed elsewhere
-	backoff   time.Duration
-	attempted int64
-	givenUp   int64
-	serial    int32 // of the stream: answers to one that it replaced are ignored
-	waiting   []scheduler.Dispatch
-}
-
-const (
-	firstBackoff = 10 * time.Millisecond
-	lastBackoff  = time.Second
-)
 
 // submitted is the handler of a submission.
 func (d *schedulerShell) submitted(m *message) {
@@ -52,224 +32,155 @@ func (d *schedulerShell) submitted(m *message) {
 		return
 	}
 	d.spec = d.sim.cfg.Workload.Task(int(m.task))
-	ready, refusal := d.replica.Submit(d.sim.now, client, &d.spec)
+	actions, refusal := d.replica.Submit(d.now(), client, &d.spec)
 	if refusal != nil {
-		d.sim.generator.refused(m.task, refusal)
+		m.refused = append(m.refused, *refusal)
 	}
 	d.sim.moves++
-	d.carryOut(ready)
+	d.perform(actions)
 }
 
 // completed is the handler of a completion notice.
 func (d *schedulerShell) completed(m *message) {
-	ready, err := d.replica.Completed(d.sim.now, &m.notice.Message)
+	actions, err := d.replica.Completed(d.now(), &m.notice.Message)
 	m.code = cluster.CodeOf(err)
-	d.carryOut(ready)
+	d.perform(actions)
 }
 
 // pushed is the handler of a snapshot.
 func (d *schedulerShell) pushed(m *message) {
-	ready, err := d.replica.Push(d.sim.now, &m.snapshot)
+	actions, err := d.replica.Push(d.now(), &m.snapshot)
 	m.code = cluster.CodeOf(err)
-	d.carryOut(ready)
+	d.perform(actions)
+}
+
+// take takes a snapshot that cannot be refused.
+func (d *schedulerShell) take(snapshot *cluster.Snapshot) {
+	actions, err := d.replica.Push(d.now(), snapshot)
+	must(err)
+	d.perform(actions)
 }
 
 // install takes the snapshot that comes with a registration.
-func (d *schedulerShell) install(snapshot *cluster.Snapshot) {
-	ready, err := d.replica.Push(d.sim.now, snapshot)
-	must(err)
-	d.carryOut(ready)
+func (d *schedulerShell) install(snapshot cluster.Snapshot, service int64) {
+	d.take(&snapshot)
+	d.registrar.Registered(d.now(), service)
 }
 
-// carryOut turns what the replica wants into messages.
-func (d *schedulerShell) carryOut(ready *scheduler.Ready) {
-	for _, i := range ready.Drop {
-		d.peers[i] = peer{node: -1, serial: d.sim.newStream()}
+// register asks the data service what it is to be asked now, if anything, or looks again when it is time.
+func (d *schedulerShell) register() {
+	ask, wake := d.registrar.Next(d.now())
+	var m *message
+	switch ask {
+	case scheduler.RegisterRequest:
+		m = d.sim.take(registerScheduler)
+	case scheduler.CheckRequest:
+		m = d.sim.take(checkScheduler)
+	default:
+		epoch := d.epoch
+		if wake > 0 {
+			d.sim.later(wake-d.now(), func() {
+				if d.up && d.epoch == epoch {
+					d.register()
+				}
+			})
+		}
+		return
 	}
-	for _, i := range ready.Connect {
+	m.sched, m.origin, m.enqueue.Scheduler = d.index, d.epoch, d.ref
+	d.sim.send(m)
+}
+
+// registrationAnswered takes what came of a registration, or of a look whether it still holds.
+func (d *schedulerShell) registrationAnswered(m *message) {
+	if !d.up || d.epoch != m.origin {
+		return
+	}
+	switch err := m.problem(); {
+	case err != nil:
+		d.registrar.Failed(d.now(), cluster.CodeOf(err))
+	case m.method == registerScheduler:
+		d.install(m.snapshot, process(m.epoch))
+	default:
+		d.registrar.Known(d.now())
+	}
+	d.register()
+}
+
+// perform turns what the replica wants into messages.
+func (d *schedulerShell) perform(actions *scheduler.Actions) {
+	for _, i := range actions.Drop {
+		d.drop(i)
+	}
+	for _, i := range actions.Connect {
 		d.connect(i)
 	}
-	for i := range ready.Send {
-		d.post(&ready.Send[i])
+	for i := range actions.Send {
+		d.post(&actions.Send[i])
 	}
-	for _, call := range ready.Probe {
+	for _, call := range actions.Probe {
 		d.probe(call)
 	}
-	for _, call := range ready.Cancel {
+	for _, call := range actions.Cancel {
 		if p := &d.peers[call.Node]; p.node >= 0 {
 			m := d.sim.take(cancel)
 			m.sched, m.node, m.taskID = d.index, p.node, call.TaskID
 			d.sim.send(m)
 		}
 	}
-	if len(ready.Flush) > 0 {
-		d.deltas = append(d.deltas, ready.Flush...)
+	if len(actions.Flush) > 0 {
+		for _, delta := range actions.Flush {
+			d.flusher.Post(delta)
+		}
 		d.flush()
 	}
-	if ready.Wake {
-		d.collect()
+	if actions.Wake {
+		d.sim.generator.collect(d.index)
 	}
-}
-
-func (d *schedulerShell) connect(index int) {
-	for len(d.peers) <= index {
-		d.peers = append(d.peers, peer{node: -1})
-	}
-	n := d.replica.Node(index)
-	d.peers[index] = peer{node: d.sim.nodeIndex[n.Name], serial: d.sim.newStream()}
-}
-
-// newStream numbers the streams of all processes: answers to a dead one's messages find no stream.
-func (s *Simulation) newStream() int32 {
-	s.streams++
-	return s.streams
-}
-
-// post queues a placement at its stream. A node that left has no stream; its tasks were placed again.
-func (d *schedulerShell) post(s *scheduler.Dispatch) {
-	p := &d.peers[s.Node]
-	if p.node < 0 {
-		return
-	}
-	if p.attached && !p.busy && len(p.waiting) == 0 {
-		m := d.outbound(p, s.Node, enqueue)
-		m.batch = append(m.batch[:0], *s)
-		d.deliver(p, m)
-		return
-	}
-	p.waiting = append(p.waiting, *s)
-	d.pump(s.Node)
-}
-
-// outbound starts the stream's next message.
-func (d *schedulerShell) outbound(p *peer, index int, method method) *message {
-	m := d.sim.take(method)
-	m.sched, m.node, m.peer, m.origin = d.index, p.node, index, p.serial
-	m.enqueue.Scheduler = d.ref
-	p.busy = true
-	return m
-}
-
-// pump sends what waits for a stream that has no message under way.
-func (d *schedulerShell) pump(index int) {
-	p := &d.peers[index]
-	if p.busy {
-		return
-	}
-	if !p.attached {
-		if len(p.waiting) > 0 || p.down {
-			d.sim.send(d.outbound(p, index, attach))
-		}
-		return
-	}
-	keep := 0
-	for ; keep < len(p.waiting) && p.waiting[keep].Assignment.Number <= p.givenUp && p.waiting[keep].Assignment.TaskID != ""; keep++ {
-	}
-	count := min(len(p.waiting)-keep, d.sim.cfg.MaxBatch)
-	if count > 0 {
-		m := d.outbound(p, index, enqueue)
-		m.batch = append(m.batch[:0], p.waiting[keep:keep+count]...)
-		d.deliver(p, m)
-	}
-	p.waiting = append(p.waiting[:0], p.waiting[keep+count:]...)
-}
-
-// deliver sends a batch of placements: P at its last number goes with it.
-func (d *schedulerShell) deliver(p *peer, m *message) {
-	last := &m.batch[len(m.batch)-1]
-	p.attempted = last.Assignment.Number
-	e := &m.enqueue
-	e.NodeIncarnation = last.NodeIncarnation
-	e.Number, e.Placed, e.Assignments = last.Assignment.Number, last.Placed, e.Assignments[:0]
-	for i := range m.batch {
-		if m.batch[i].Assignment.TaskID != "" {
-			e.Assignments = append(e.Assignments, m.batch[i].Assignment)
-		}
-	}
-	d.sim.send(m)
-}
-
-// streamAnswered takes a worker's answer to a handshake or a batch, or its silence.
-func (d *schedulerShell) streamAnswered(m *message) {
-	if !d.up || m.peer >= len(d.peers) || d.peers[m.peer].serial != m.origin {
-		return
-	}
-	p := &d.peers[m.peer]
-	p.busy = false
-	switch {
-	case m.failed || m.code != 0:
-		d.unreachable(p, m)
-	case m.method == attach:
-		p.attached, p.down, p.backoff = true, false, 0
-		d.carryOut(d.replica.Attached(d.sim.now, m.peer, d.sim.workers[m.node].ref.Name, &m.attach))
-		d.pump(m.peer)
-	default:
-		d.carryOut(d.replica.Acknowledged(d.sim.now, m.batch, &m.reply))
-		d.pump(m.peer)
-	}
-}
-
-// unreachable gives a worker up at once: a refused connection is final. The stream is tried again, less
-// and less often, until the worker answers or leaves the roster.
-func (d *schedulerShell) unreachable(p *peer, m *message) {
-	n := d.replica.Node(m.peer)
-	p.attached = false
-	if m.failed {
-		d.replica.Suspect(m.peer, n.Incarnation)
-		if m.unsent && m.method == enqueue {
-			p.attempted = m.batch[0].Assignment.Number - 1
-		}
-		if !p.down {
-			p.down, p.givenUp = true, d.replica.LastNumber(m.peer, n.Incarnation)
-			p.waiting = p.waiting[:0]
-			d.carryOut(d.replica.NodeDown(d.sim.now, m.peer, n.Incarnation, p.attempted))
-			p = &d.peers[m.peer]
-		}
-	} else if m.method == enqueue {
-		p.waiting = append(append([]scheduler.Dispatch(nil), m.batch...), p.waiting...)
-	}
-	p.backoff = min(max(2*p.backoff, firstBackoff), lastBackoff)
-	index, serial, epoch := m.peer, p.serial, d.epoch
-	d.sim.later(p.backoff, func() {
-		if d.epoch == epoch && d.up && d.peers[index].serial == serial {
-			d.pump(index)
-		}
-	})
 }
 
 // probe asks a worker for its state.
 func (d *schedulerShell) probe(call scheduler.ProbeCall) {
-	m := d.sim.take(probe)
-	m.sched, m.origin = d.index, d.epoch
-	m.probe = scheduler.Probe{Task: call.Task, Node: call.Node}
-	m.node = d.peers[call.Node].node
-	if m.node < 0 {
-		m.failed, m.stage = true, answered
-		d.sim.onHeap(0, m)
+	asked := scheduler.Probe{Task: call.Task, Node: call.Node}
+	p := &d.peers[call.Node]
+	if p.node < 0 {
+		d.vain(asked)
 		return
 	}
+	m := d.sim.take(probe)
+	m.sched, m.node, m.origin, m.probe = d.index, p.node, d.epoch, asked
+	if len(d.sim.cfg.Faults) > 0 {
+		p.probes = append(p.probes, m)
+	}
 	d.sim.send(m)
+}
+
+// vain answers a probe to nobody.
+func (d *schedulerShell) vain(asked scheduler.Probe) {
+	m := d.sim.take(probe)
+	m.sched, m.node, m.origin, m.probe, m.failed, m.stage = d.index, -1, d.epoch, asked, true, answered
+	d.sim.onHeap(0, m)
 }
 
 func (d *schedulerShell) probeAnswered(m *message) {
 	if !d.up || d.epoch != m.origin {
 		return
 	}
+	if p := &d.peers[m.probe.Node]; len(p.probes) > 0 {
+		p.probes = slices.DeleteFunc(p.probes, func(other *message) bool { return other == m })
+	}
 	m.probe.Failed = m.failed
-	d.carryOut(d.replica.Probed(d.sim.now, m.probe))
+	d.perform(d.replica.Probed(d.now(), m.probe))
 }
 
-// flush sends the deltas that wait, as one, unless one is under way.
+// flush sends what the flusher wants sent.
 func (d *schedulerShell) flush() {
-	if d.flushing || len(d.deltas) == 0 {
+	delta := d.flusher.Next()
+	if delta == nil {
 		return
 	}
-	d.flushing = true
-	count := min(len(d.deltas), d.sim.cfg.MaxBatch)
 	m := d.sim.take(flush)
-	m.sched, m.origin = d.index, d.epoch
-	m.delta = scheduler.Merge(d.deltas[:count])
-	d.deltas = d.deltas[count:]
+	m.sched, m.origin, m.delta = d.index, d.epoch, delta
 	d.sim.send(m)
 }
 
@@ -277,37 +188,22 @@ func (d *schedulerShell) flushAnswered(m *message) {
 	if !d.up || d.epoch != m.origin {
 		return
 	}
-	d.flushing = false
-	if m.failed || m.code != 0 {
-		d.replica.FlushFailed(m.delta)
-		d.sim.faults.schedulerLost(d)
+	if d.flusher.Answered(process(m.epoch), m.problem()) {
+		d.registrar.Lost(d.now())
+		d.register()
 	}
 	d.flush()
 }
 
-// collect hands the results to the generator, which waits for them all the time: a long poll costs no
-// scheduler's time until there is one.
-func (d *schedulerShell) collect() {
-	for {
-		records, cursor, err := d.replica.AppendRecords(d.records[:0], client, d.cursor, collectMax)
-		if err != nil || len(records) == 0 {
-			return
-		}
-		d.records, d.cursor = records, cursor
-		for i := range records {
-			d.sim.generator.ended(&records[i])
-		}
-	}
+// process numbers the processes of a service from 1, as if this were their incarnation.
+func process(epoch int32) int64 { return int64(epoch) + 1 }
+
+// client is the generator's name.
+const client = "generator"
+
+// startClock lets time pass for this process.
+func (d *schedulerShell) startClock(every time.Duration) {
+	d.sim.everyWhileUp(&d.service, every, d.tick)
 }
 
-const (
-	client     = "generator"
-	collectMax = 1024
-)
-
-// tick lets time pass for the replica.
-func (d *schedulerShell) tick() {
-	if d.up {
-		d.carryOut(d.replica.Tick(d.sim.now))
-	}
-}
+func (d *schedulerShell) tick() { d.perform(d.replica.Tick(d.now())) }

@@ -7,10 +7,10 @@ package sim
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"dodoor/datastore"
-	"dodoor/generator"
 	"dodoor/internal/cluster"
 	"dodoor/scheduler"
 	"dodoor/worker"
@@ -35,7 +35,8 @@ type Simulation struct {
 	over           bool  // time brings nothing new: clocks stand still, nobody tries again
 
 	sent, handledOf, refusedOf [methods]int64
-	sentBy                     [methods][]int64 // by scheduler
+	counted                    [methods]int64   // by the services
+	sentBy                     [methods][]int64 // counted, by scheduler
 }
 
 // Run simulates cfg. It fails when the configuration is impossible, and when the run breaks an invariant:
@@ -71,6 +72,11 @@ func newSimulation(cfg Config) (*Simulation, error) {
 	if err := s.startData(1); err != nil {
 		return nil, err
 	}
+	s.schedulers = make([]schedulerShell, cfg.Schedulers)
+	for i := range s.schedulers {
+		s.schedulers[i].ref.Name = cluster.SchedulerName(i)
+		s.schedulerIndex[s.schedulers[i].ref.Name] = int32(i)
+	}
 	s.workers = make([]workerShell, len(cfg.Nodes))
 	for i := range s.workers {
 		s.nodeIndex[cfg.Nodes[i].Name] = int32(i)
@@ -78,9 +84,7 @@ func newSimulation(cfg Config) (*Simulation, error) {
 			return nil, err
 		}
 	}
-	s.schedulers = make([]schedulerShell, cfg.Schedulers)
 	for i := range s.schedulers {
-		s.schedulerIndex[schedulerName(i)] = int32(i)
 		if err := s.startScheduler(int32(i), 1); err != nil {
 			return nil, err
 		}
@@ -94,8 +98,6 @@ func newSimulation(cfg Config) (*Simulation, error) {
 	return s, nil
 }
 
-func schedulerName(i int) string { return fmt.Sprintf("scheduler-%d", i+1) }
-
 // startData starts a process of the data service that knows nothing.
 func (s *Simulation) startData(incarnation int64) error {
 	cfg := s.cfg.Store
@@ -105,10 +107,10 @@ func (s *Simulation) startData(incarnation int64) error {
 		return err
 	}
 	d := &s.data
-	d.sim, d.store, d.up = s, store, true
-	d.pushers = make([]pusher, s.cfg.Schedulers)
+	d.sim, d.store = s, store
+	s.begin(&d.service)
 	d.drift = nil
-	if len(s.cfg.Quirks) > 0 {
+	if slices.Contains(s.cfg.Quirks, DurationDrift) {
 		d.drift = newDrift(s.cfg.Nodes)
 	}
 	return nil
@@ -123,9 +125,12 @@ func (s *Simulation) startWorker(i int32, incarnation int64) error {
 		return err
 	}
 	w := &s.workers[i]
-	epoch := w.epoch
-	*w = workerShell{sim: s, index: i, ref: ref, node: node, check: newLedger(&ref), notices: make([]notifier, s.cfg.Schedulers)}
-	w.up, w.epoch = true, epoch
+	*w = workerShell{service: w.service, sim: s, index: i, ref: ref, node: node, check: newLedger(&ref),
+		notifiers: make([]worker.Notifier, s.cfg.Schedulers), reporter: worker.NewReporter(s.cfg.Heartbeat)}
+	for j := range w.notifiers {
+		w.notifiers[j] = worker.NewNotifier(node, s.schedulers[j].ref.Name, s.cfg.MaxBatch)
+	}
+	s.begin(&w.service)
 	return nil
 }
 
@@ -147,37 +152,46 @@ func (s *Simulation) startScheduler(i int32, incarnation int64) error {
 		return err
 	}
 	cfg := s.cfg.Replica
-	cfg.Name, cfg.Incarnation = schedulerName(int(i)), incarnation
+	cfg.Name, cfg.Incarnation = cluster.SchedulerName(int(i)), incarnation
 	replica, err := scheduler.New(cfg, policy)
 	if err != nil {
 		return err
 	}
 	d := &s.schedulers[i]
-	epoch := d.epoch
-	*d = schedulerShell{sim: s, index: i, replica: replica,
-		ref: cluster.SchedulerRef{Name: cfg.Name, Incarnation: incarnation, Riders: cfg.Riders}}
-	d.up, d.epoch = true, epoch
+	ref := cluster.SchedulerRef{Name: cfg.Name, Incarnation: incarnation, Riders: replica.Riders()}
+	*d = schedulerShell{service: d.service, sim: s, index: i, replica: replica, ref: ref,
+		deliveries: scheduler.Deliveries{Replica: replica, Scheduler: ref, MaxBatch: s.cfg.MaxBatch, Grace: s.cfg.NodeGrace},
+		flusher:    scheduler.Flusher{Replica: replica, MaxBatch: s.cfg.MaxBatch}}
+	d.registrar.Flusher = &d.flusher
+	s.begin(&d.service)
 	return nil
 }
 
 // introduce registers everybody before the run begins: workers, then schedulers, then one push.
 func (s *Simulation) introduce() {
 	for i := range s.workers {
-		must(s.data.store.RegisterNode(0, s.workers[i].ref))
+		w := &s.workers[i]
+		w.reporter.Next(0) // a registration
+		must(s.data.store.RegisterNode(0, w.ref))
+		w.reporter.Answered(0, 0)
+		w.reporter.Next(0) // a report, which would say nothing: it counts as answered when the clocks start
 	}
-	for i := range s.schedulers {
-		s.data.register(int32(i))
-	}
-	s.data.store.Pushed(0)
 	for i := range s.schedulers {
 		d := &s.schedulers[i]
-		snapshot, _ := s.data.store.SnapshotFor(d.ref.Name, d.ref.Incarnation)
-		d.install(&snapshot)
-		s.data.store.Acknowledged(d.ref.Name, &snapshot)
+		snapshot, err := s.data.register(d.ref)
+		must(err)
+		d.install(snapshot, process(s.data.epoch))
+	}
+	actions, _ := s.data.store.Settle(0)
+	for _, p := range slices.Clone(actions.Push) {
+		var snapshot cluster.Snapshot
+		s.data.store.Fill(&snapshot, p)
+		s.schedulers[s.schedulerIndex[p.To.Name]].take(&snapshot)
+		s.data.store.Answered(0, p, 0)
 	}
 }
 
-// must stands where the state machines cannot refuse: registrations before the run.
+// must stands where the state machines cannot refuse: registrations.
 func must(err error) {
 	if err != nil {
 		panic(err)
@@ -189,7 +203,7 @@ const progressEvery = 1 << 15
 
 // run lets time pass until every task has ended. It returns whether Progress ended it.
 func (s *Simulation) run() (stopped bool, err error) {
-	s.generator.next(0)
+	s.generator.start()
 	s.startClocks()
 	for s.generator.open > 0 {
 		if !s.step() {
@@ -197,7 +211,8 @@ func (s *Simulation) run() (stopped bool, err error) {
 		}
 		if s.done%progressEvery == 0 {
 			if s.cfg.Progress != nil && !s.cfg.Progress(s.cfg.Workload.Len()-s.generator.open) {
-				return true, nil
+				s.generator.stop()
+				return true, s.generator.err
 			}
 			if s.generator.err != nil {
 				break
@@ -215,11 +230,15 @@ func (s *Simulation) step() bool {
 	}
 	switch m.stage {
 	case requested:
-		s.arrive(m)
+		if !s.faults.hold(m) {
+			s.arrive(m)
+		}
 	case handled:
 		s.finish(m)
 	case answered:
-		s.settle(m)
+		if !s.faults.hold(m) {
+			s.settle(m)
+		}
 	case ended:
 		s.workers[m.node].ended(m)
 		s.release(m)
@@ -258,21 +277,15 @@ func (s *Simulation) every(d time.Duration, do func()) {
 	s.after(d, timerLane, m)
 }
 
-// counters are the request messages as the services count them.
-func (s *Simulation) counters() generator.Counters {
-	c := generator.Counters{Schedulers: map[string]map[string]int64{}, Data: map[string]int64{"in.report": s.sent[report]}}
-	for i := range s.schedulers {
-		counts := map[string]int64{}
-		for m, name := range counterNames {
-			if n := s.sentBy[m][i]; n > 0 && name != "" {
-				counts[name] = n
-			}
+// everyWhileUp is every, as long as the process of a service lives.
+func (s *Simulation) everyWhileUp(at *service, d time.Duration, do func()) {
+	m, epoch := s.take(noRequest), at.epoch
+	m.stage = timed
+	m.do = func() {
+		if at.up && at.epoch == epoch {
+			do()
+			s.everyWhileUp(at, d, do)
 		}
-		c.Schedulers[schedulerName(i)] = counts
 	}
-	return c
+	s.after(d, timerLane, m)
 }
-
-// counterNames are the counters of package rpc, where a scheduler sends or receives the request.
-var counterNames = [methods]string{submit: "in.submit", enqueue: "out.enqueue", probe: "out.probe",
-	cancel: "out.cancel", complete: "in.complete", push: "in.push", flush: "out.delta"}

@@ -106,8 +106,8 @@ func TestDeadServicesRefuse(t *testing.T) {
 	}
 }
 
-// A service that dies refuses what waits, and what its handlers had begun; when it is back at once, it serves
-// others although these are still to be heard of.
+// A service that dies refuses what waits, what its handlers had begun, and what is on its way to it: the connection
+// breaks. When it is back at once, it serves others although these are still to be heard of.
 func TestADyingServiceRefusesWhatItHad(t *testing.T) {
 	for _, c := range stations {
 		t.Run(c.name, func(t *testing.T) {
@@ -121,12 +121,13 @@ func TestADyingServiceRefusesWhatItHad(t *testing.T) {
 				at.up = true
 			})
 			s.later(cost/2+1, func() { s.send(c.request(s)) }) // arrives just after
+			s.later(delay+cost/2+1, func() { s.send(c.request(s)) })
 			handled, refused := watch(s)
 			died, over := delay+cost/2, delay+cost
-			if want := []time.Duration{died, died, died, over, over}; !slices.Equal(refused, want) {
+			if want := []time.Duration{died, died, died, died + 1, over, over}; !slices.Equal(refused, want) {
 				t.Errorf("refused at %v, want %v", refused, want)
 			}
-			if want := []time.Duration{died + 1 + cost}; !slices.Equal(handled, want) {
+			if want := []time.Duration{died + 1 + delay + cost}; !slices.Equal(handled, want) {
 				t.Errorf("handled at %v, want %v", handled, want)
 			}
 			if at := c.service(s); at.busy != 0 {

@@ -29,7 +29,8 @@ func poisson(n int, rate float64, seed uint64) []generator.Request {
 	requests, at := make([]generator.Request, n), 0.0
 	for i := range requests {
 		at += rng.ExpFloat64() / rate
-		requests[i] = unit(i, time.Duration(at*float64(meanService)), time.Duration(rng.ExpFloat64()*float64(meanService)).Round(time.Millisecond))
+		requests[i] = unit(i, time.Duration(at*float64(meanService)),
+			time.Duration(rng.ExpFloat64()*float64(meanService)).Round(time.Millisecond))
 	}
 	return requests
 }

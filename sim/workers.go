@@ -7,9 +7,8 @@ import (
 	"dodoor/worker"
 )
 
-// workerShell carries out what one node wants done, as workerd does: it runs the executions, carries
-// completions to each scheduler one notice at a time, and reports to the data service, at most one report
-// under way.
+// workerShell performs what one node wants done, as workerd does: it runs the executions, and moves the
+// messages of the notifiers and the reporter.
 type workerShell struct {
 	service
 	sim   *Simulation
@@ -18,33 +17,24 @@ type workerShell struct {
 	node  *worker.Node
 	check ledger
 
-	notices   []notifier // by scheduler
-	reporting bool
-	reportDue bool
-	beat      int // heartbeats planned so far: only the last one counts
-}
-
-// notifier carries completions to one scheduler.
-type notifier struct {
-	busy    bool
-	due     bool // something ended while busy
-	backoff time.Duration
+	notifiers []worker.Notifier // by scheduler
+	reporter  worker.Reporter
 }
 
 // enqueued is the handler of a batch of placements.
 func (w *workerShell) enqueued(m *message) {
-	reply, step, err := w.node.Enqueue(w.sim.now, &m.enqueue)
+	reply, actions, err := w.node.Enqueue(w.now(), &m.enqueue)
 	m.reply, m.code = reply, cluster.CodeOf(err)
 	if err == nil {
 		w.sim.moves++
 		w.check.accepted(&m.enqueue, &reply)
 	}
-	w.carryOut(&step)
+	w.perform(&actions)
 }
 
 // attachedTo is the handler of a scheduler's handshake.
 func (w *workerShell) attachedTo(m *message) {
-	reply, err := w.node.Attach(w.sim.now, m.enqueue.Scheduler)
+	reply, err := w.node.Attach(w.now(), m.enqueue.Scheduler)
 	m.attach, m.code = reply, cluster.CodeOf(err)
 }
 
@@ -53,22 +43,25 @@ func (w *workerShell) probed(m *message) { m.probe.Answer = w.node.Probe() }
 
 // cancelled is the handler of a cancellation.
 func (w *workerShell) cancelled(m *message) {
-	step, _ := w.node.Cancel(w.sim.now, m.taskID)
-	w.carryOut(&step)
+	actions, _ := w.node.Cancel(w.now(), m.taskID)
+	w.perform(&actions)
 }
 
-// carryOut starts, ends and tells what the node wants started, ended and told.
-func (w *workerShell) carryOut(step *worker.Step) {
-	for i := range step.Start {
-		w.run(&step.Start[i])
+// perform starts, ends and tells what the node wants started, ended and told.
+func (w *workerShell) perform(actions *worker.Actions) {
+	for i := range actions.Start {
+		w.run(&actions.Start[i])
 	}
-	for _, name := range step.Notify {
-		w.notify(w.sim.schedulerIndex[name])
+	for _, name := range actions.Notify {
+		sched := w.sim.schedulerIndex[name]
+		w.notifiers[sched].Post()
+		w.notify(sched)
 	}
-	if step.Report {
+	if actions.Report {
+		w.reporter.Post()
 		w.report()
 	}
-	for _, id := range step.Kill {
+	for _, id := range actions.Kill {
 		w.kill(id)
 	}
 }
@@ -78,8 +71,8 @@ func (w *workerShell) kill(id string) {
 	m := w.sim.execution(w, id)
 	m.origin = -1 // nobody waits for its end any more
 	w.check.ended(&m.demand)
-	step := w.node.Finished(w.sim.now, id, worker.Result{Outcome: cluster.Cancelled, ExitCode: -1, Reason: "cancelled while running"})
-	w.carryOut(&step)
+	actions := w.node.Finished(w.now(), id, worker.Result{Outcome: cluster.Cancelled, ExitCode: -1, Reason: "cancelled while running"})
+	w.perform(&actions)
 }
 
 // run starts an execution. It takes what the emulation says, longer the more of the node is in use, up to its
@@ -105,99 +98,85 @@ func (w *workerShell) ended(m *message) {
 	if m.failed {
 		result = worker.Result{Outcome: cluster.TimedOut, ExitCode: -1, Reason: "ran past its time limit"}
 	}
-	step := w.node.Finished(w.sim.now, m.taskID, result)
-	w.carryOut(&step)
+	actions := w.node.Finished(w.now(), m.taskID, result)
+	w.perform(&actions)
 }
 
-// notify carries the oldest completions to a scheduler, unless a notice is under way.
-func (w *workerShell) notify(sched int32) {
-	n := &w.notices[sched]
-	n.due = n.busy
-	if n.busy {
-		return
-	}
+// notify sends a scheduler the notice that is to be sent now, if any; otherwise it returns when to look again.
+func (w *workerShell) notify(sched int32) (wake time.Duration) {
 	m := w.sim.take(complete)
-	if !w.node.FillNotice(&m.notice, w.sim.now, w.sim.schedulers[sched].ref.Name, w.sim.cfg.MaxBatch) {
+	send, wake := w.notifiers[sched].Next(w.now(), &m.notice)
+	if !send {
 		w.sim.release(m)
-		return
+		return wake
 	}
-	n.busy = true
 	m.sched, m.node, m.origin = sched, w.index, w.epoch
 	w.sim.send(m)
+	return 0
 }
 
-// noticeAnswered goes on with the next completions. A scheduler that is away is tried again; one that
-// restarted does not know the tasks.
+// noticeAnswered takes what came of a notice.
 func (w *workerShell) noticeAnswered(m *message) {
 	if !w.up || w.epoch != m.origin {
 		return
 	}
-	n := &w.notices[m.sched]
-	switch {
-	case m.failed:
-		n.backoff = min(max(2*n.backoff, firstBackoff), lastBackoff)
-		sched, epoch := m.sched, w.epoch
-		w.sim.later(n.backoff, func() {
+	sched, epoch := m.sched, w.epoch
+	if m.failed {
+		w.notifiers[sched].Failed(w.now())
+	} else {
+		w.notifiers[sched].Answered(w.now(), &m.notice, m.code)
+	}
+	if wake := w.notify(sched); wake > 0 {
+		w.sim.later(wake-w.now(), func() {
 			if w.up && w.epoch == epoch {
-				w.notices[sched].busy = false
 				w.notify(sched)
 			}
 		})
-		return
-	case m.code == 0:
-		w.node.Acknowledged(&m.notice)
-		n.backoff = 0
-	}
-	n.busy = false
-	if m.code == 0 || n.due {
-		w.notify(m.sched)
 	}
 }
 
-// report tells the data service the node's state, or remembers to when the last report is answered.
-func (w *workerShell) report() {
-	if w.reporting {
-		w.reportDue = true
-		return
+// report asks the data service what it is to be asked now, if anything; otherwise it returns when to look again.
+func (w *workerShell) report() (wake time.Duration) {
+	ask, wake := w.reporter.Next(w.now())
+	switch ask {
+	case worker.RegisterRequest:
+		m := w.sim.take(registerNode)
+		m.node, m.origin, m.newcomer = w.index, w.epoch, w.ref
+		w.sim.send(m)
+	case worker.ReportRequest, worker.HeartbeatRequest:
+		m := w.sim.take(report)
+		m.node, m.origin, m.idle = w.index, w.epoch, ask == worker.HeartbeatRequest
+		w.node.FillReport(w.now(), &m.report)
+		w.sim.send(m)
 	}
-	w.reportAs(false)
+	return wake
 }
 
-func (w *workerShell) reportAs(heartbeat bool) {
-	w.reporting, w.reportDue = true, false
-	m := w.sim.take(report)
-	m.node, m.origin, m.idle = w.index, w.epoch, heartbeat
-	w.node.FillReport(w.sim.now, &m.report)
-	w.sim.send(m)
-}
-
+// reportAnswered takes what came of a report or a registration.
 func (w *workerShell) reportAnswered(m *message) {
-	if !w.up || w.epoch != m.origin {
-		return
+	if w.up && w.epoch == m.origin {
+		w.dataAnswered(m.failed, m.code)
 	}
-	w.reporting = false
-	if m.code == cluster.UnknownNode {
-		w.sim.faults.workerLost(w)
-	}
-	if w.reportDue {
-		w.report()
-		return
-	}
-	w.rest()
 }
 
-// rest plans the next heartbeat, for the case that nothing is to be reported until then.
-func (w *workerShell) rest() {
-	w.beat++
-	m := w.sim.take(noRequest)
-	m.stage, m.node, m.origin, m.peer = beats, w.index, w.epoch, w.beat
-	w.sim.after(w.sim.cfg.Heartbeat, beatLane, m)
+// dataAnswered takes what came of a request to the data service, and goes on when it is time.
+func (w *workerShell) dataAnswered(failed bool, code cluster.ErrorCode) {
+	if failed {
+		w.reporter.Failed(w.now())
+	} else {
+		w.reporter.Answered(w.now(), code)
+	}
+	if wake := w.report(); wake > 0 {
+		m := w.sim.take(noRequest)
+		m.stage, m.node, m.origin = beats, w.index, w.epoch
+		w.sim.after(wake-w.now(), beatLane, m)
+	}
 }
 
 // heartbeat reports, unless something else has been reported since it was planned.
 func (w *workerShell) heartbeat(m *message) {
-	if w.up && w.epoch == m.origin && w.beat == m.peer && !w.reporting {
-		w.reportAs(true)
+	if w.up && w.epoch == m.origin {
+		w.report()
 	}
 }
 

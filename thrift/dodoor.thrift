@@ -144,6 +144,7 @@ struct CollectRequest {
   2: optional i64 after,              // cursor: everything up to it is acknowledged and may be dropped
   3: optional i32 max,
   4: optional i32 wait_ms,            // long poll
+  5: optional i64 incarnation,        // of the process that gave the cursor; 0: not known
 }
 
 struct CollectReply {
@@ -324,6 +325,17 @@ struct ClusterStatus {
   4: optional list<SchedulerRef> schedulers,
 }
 
+// What a service runs, for whoever compares: two of one digest behave the same.
+struct Setup {
+  1: optional string name,            // as the inventory calls it; absent: it was not started from one, as the digest
+  2: optional string version,         // of the program
+  3: optional string digest,          // of what of its configuration concerns it
+  4: optional i64 incarnation,
+  5: optional i64 batch,              // b of the data service, b_delta of a scheduler
+  6: optional string policy,          // of a scheduler, as the seed
+  7: optional i64 seed,               // 64 bits without a sign
+}
+
 // ---------------------------------------------------------------- services
 
 service SchedulerService {
@@ -335,9 +347,12 @@ service SchedulerService {
   void push(1: Snapshot snapshot) throws (1: ServiceError e),
   // What this replica believes about every node: snapshot plus, when it corrects itself, own placements.
   ClusterStatus view() throws (1: ServiceError e),
+  // Starts anew under another policy and seed, at the same address; refused while it holds tasks.
+  void switchPolicy(1: string policy, 2: i64 seed) throws (1: ServiceError e),
   // Sends the delta now, whatever the batch holds.
   void settle() throws (1: ServiceError e),
   map<string, i64> counters() throws (1: ServiceError e),
+  Setup setup() throws (1: ServiceError e),
 }
 
 service WorkerService {
@@ -350,6 +365,7 @@ service WorkerService {
   list<TaskStatus> tasks(1: TaskQuery query) throws (1: ServiceError e),
   Report state() throws (1: ServiceError e),
   map<string, i64> counters() throws (1: ServiceError e),
+  Setup setup() throws (1: ServiceError e),
 }
 
 service DataService {
@@ -367,4 +383,5 @@ service DataService {
   // Pushes to every scheduler now, whatever the batch holds.
   void settle() throws (1: ServiceError e),
   map<string, i64> counters() throws (1: ServiceError e),
+  Setup setup() throws (1: ServiceError e),
 }

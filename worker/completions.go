@@ -42,7 +42,7 @@ func (n *Node) Notice(now time.Duration, scheduler string, most int) (notice Not
 	return notice, n.FillNotice(&notice, now, scheduler, most)
 }
 
-// FillNotice is Notice into one that is not in use any more: its completions keep their memory.
+// FillNotice is Notice into one that is not in use any more: its completions and its report keep their memory.
 func (n *Node) FillNotice(notice *Notice, now time.Duration, scheduler string, most int) bool {
 	s := n.streams.find(scheduler)
 	if s == nil || s.outbox.waiting.len() == 0 {
@@ -57,7 +57,7 @@ func (n *Node) FillNotice(notice *Notice, now time.Duration, scheduler string, m
 		To: s.ref,
 		Message: cluster.CompletionNotice{
 			Node: n.cfg.Node.Name, NodeIncarnation: n.cfg.Node.Incarnation, SchedulerIncarnation: s.ref.Incarnation,
-			Completions: batch, Report: n.rider(now, s),
+			Completions: batch, Report: n.rider(now, s, notice.Message.Report),
 		},
 		upTo: s.outbox.popped + int64(count),
 	}
@@ -70,7 +70,7 @@ func (n *Node) Acknowledged(notice *Notice) {
 	if s == nil || s.ref.Incarnation != notice.To.Incarnation {
 		return
 	}
-	for s.outbox.popped < notice.upTo && s.outbox.waiting.len() > 0 {
+	for s.outbox.popped < notice.upTo {
 		n.dropOldest(&s.outbox)
 	}
 }
@@ -95,12 +95,12 @@ func (t *task) intervals() (wait, run time.Duration) {
 
 // deliver puts a completion that t.pending counts into the outbox of one owner. Results for a process that a newer one
 // of its name has replaced are kept as well, for whoever asks this node about the task.
-func (n *Node) deliver(t *task, o owner, step *Step) {
+func (n *Node) deliver(t *task, o owner, actions *Actions) {
 	box := &o.stream.outbox
 	if o.stream.replaced {
 		box = &n.orphans
 	} else {
-		step.notify(o.stream.ref.Name)
+		actions.notify(o.stream.ref.Name)
 	}
 	n.retain(box, ended{t, o})
 }

@@ -16,22 +16,22 @@ import (
 // scheduler process that a newer one has replaced, with cluster.UnknownScheduler when the scheduler
 // has to attach first, with cluster.Invalid when its numbers contradict each other. Then nothing has
 // changed.
-func (n *Node) Enqueue(now time.Duration, e *cluster.Enqueue) (cluster.EnqueueReply, Step, error) {
-	step := n.begin()
+func (n *Node) Enqueue(now time.Duration, e *cluster.Enqueue) (cluster.EnqueueReply, Actions, error) {
+	actions := n.begin()
 	if e.NodeIncarnation != n.cfg.Node.Incarnation {
-		return cluster.EnqueueReply{}, step, cluster.Errorf(cluster.Stale, "placements are for incarnation %d of node %s; this is %d",
+		return cluster.EnqueueReply{}, actions, cluster.Errorf(cluster.Stale, "placements are for incarnation %d of node %s; this is %d",
 			e.NodeIncarnation, n.cfg.Node.Name, n.cfg.Node.Incarnation)
 	}
 	s, err := n.attached(&e.Scheduler)
 	if err != nil {
-		return cluster.EnqueueReply{}, step, err
+		return cluster.EnqueueReply{}, actions, err
 	}
 	if err := checkNumbers(e); err != nil {
-		return cluster.EnqueueReply{}, step, err
+		return cluster.EnqueueReply{}, actions, err
 	}
 	var reply cluster.EnqueueReply
 	for i := range e.Assignments {
-		if refusal := n.place(now, s, &e.Assignments[i], &step); refusal != nil {
+		if refusal := n.place(now, s, &e.Assignments[i], &actions); refusal != nil {
 			reply.Refused = append(reply.Refused, *refusal)
 			n.counts.Refused++
 		}
@@ -40,10 +40,10 @@ func (n *Node) Enqueue(now time.Duration, e *cluster.Enqueue) (cluster.EnqueueRe
 		s.number, s.received = e.Number, e.Placed
 	}
 	s.heard = now
-	if reply.Report = n.rider(now, s); reply.Report == nil && len(reply.Refused) > 0 {
+	if reply.Report = n.rider(now, s, nil); reply.Report == nil && len(reply.Refused) > 0 {
 		reply.Report = n.reportTo(now, s)
 	}
-	return reply, n.done(&step), nil
+	return reply, n.done(&actions), nil
 }
 
 // checkNumbers checks that the message accounts for its placements, each once and in order.
@@ -64,13 +64,13 @@ func checkNumbers(e *cluster.Enqueue) error {
 }
 
 // place holds one assignment, or says why not.
-func (n *Node) place(now time.Duration, s *stream, a *cluster.Assignment, step *Step) *cluster.Refusal {
+func (n *Node) place(now time.Duration, s *stream, a *cluster.Assignment, actions *Actions) *cluster.Refusal {
 	held := n.held.byID[a.TaskID]
 	if a.Number <= s.number {
-		return n.repeat(s, a, held, step)
+		return n.repeat(s, a, held, actions)
 	}
 	if held != nil && !(held.phase == cluster.Ended && held.result.Outcome == cluster.Lost) {
-		return n.share(s, a, held, step)
+		return n.share(s, a, held, actions)
 	}
 	p, refusal := n.check(a)
 	if refusal != nil {
@@ -87,13 +87,13 @@ func (n *Node) place(now time.Duration, s *stream, a *cluster.Assignment, step *
 	n.held.add(t)
 	n.load = n.load.Add(cluster.LoadOf(t.shape))
 	n.queue.push(now, t)
-	n.admit(now, step)
+	n.admit(now, actions)
 	n.counts.Accepted++
 	return nil
 }
 
 // repeat answers a placement that was received before: its acknowledgement was lost.
-func (n *Node) repeat(s *stream, a *cluster.Assignment, held *task, step *Step) *cluster.Refusal {
+func (n *Node) repeat(s *stream, a *cluster.Assignment, held *task, actions *Actions) *cluster.Refusal {
 	if held == nil {
 		return refuse(a, cluster.NotHeld, "node %s received placement %d before and does not hold the task", n.cfg.Node.Name, a.Number)
 	}
@@ -102,7 +102,7 @@ func (n *Node) repeat(s *stream, a *cluster.Assignment, held *task, step *Step) 
 		return refuse(a, cluster.NotHeld, "node %s holds the task for another placement than %d", n.cfg.Node.Name, a.Number)
 	}
 	if held.phase == cluster.Ended {
-		step.notify(s.ref.Name)
+		actions.notify(s.ref.Name)
 	}
 	n.counts.Repeated++
 	return nil
@@ -112,16 +112,17 @@ func (n *Node) repeat(s *stream, a *cluster.Assignment, held *task, step *Step) 
 // client tried again there, or for the same one, after it had given an earlier placement up. The task
 // runs once and everybody who placed it is told how it ended. A task that was given up (Lost) is no
 // answer to somebody who wants it run.
-func (n *Node) share(s *stream, a *cluster.Assignment, held *task, step *Step) *cluster.Refusal {
+func (n *Node) share(s *stream, a *cluster.Assignment, held *task, actions *Actions) *cluster.Refusal {
 	if !held.same(a) {
-		return refuse(a, cluster.DuplicateTask, "node %s holds another task with this id (type %s, mode %q)", n.cfg.Node.Name, held.prog.name, held.mode)
+		return refuse(a, cluster.DuplicateTask, "node %s holds another task with this id (type %s, mode %q)", n.cfg.Node.Name, held.prog.name,
+			held.mode)
 	}
 	known := held.ownerOf(s) >= 0
 	held.own(s, a.Number)
 	switch {
 	case held.phase == cluster.Ended:
 		held.pending++
-		n.deliver(held, owner{s, a.Number}, step)
+		n.deliver(held, owner{s, a.Number}, actions)
 	case !known:
 		s.active++
 	}
@@ -148,11 +149,13 @@ func (n *Node) check(a *cluster.Assignment) (*program, *cluster.Refusal) {
 		return nil, refuse(a, cluster.Unsupported, "node %s has no executor %q (it has: %s)", name, p.executor, n.cfg.names())
 	}
 	if a.TimeScale != 1 && !p.emulated {
-		return nil, refuse(a, cluster.Unsupported, "executor %s does real work, which cannot be scaled in time (time scale %v)", p.executor, a.TimeScale)
+		return nil, refuse(a, cluster.Unsupported, "executor %s does real work, which cannot be scaled in time (time scale %v)", p.executor,
+			a.TimeScale)
 	}
 	if k, never := n.ledger.exceeds(&a.Shape.Demand); never {
 		d := n.cfg.Dimensions
-		return nil, refuse(a, cluster.NeverFits, "the task needs %s, node %s has %s", d.Format(k, a.Shape.Demand[k]), name, d.Format(k, n.ledger.capacity[k]))
+		return nil, refuse(a, cluster.NeverFits, "the task needs %s, node %s has %s", d.Format(k, a.Shape.Demand[k]), name,
+			d.Format(k, n.ledger.capacity[k]))
 	}
 	if n.queue.len() >= n.cfg.Limits.MaxQueue {
 		return nil, refuse(a, cluster.QueueFull, "node %s has %d tasks waiting, its limit", name, n.queue.len())

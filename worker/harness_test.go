@@ -73,20 +73,20 @@ func (c *client) message(n *Node, a ...cluster.Assignment) *cluster.Enqueue {
 }
 
 // enqueue places one task and fails the test when it is refused.
-func (c *client) enqueue(t testing.TB, n *Node, now time.Duration, id string, s cluster.Shape) Step {
+func (c *client) enqueue(t testing.TB, n *Node, now time.Duration, id string, s cluster.Shape) Actions {
 	t.Helper()
-	reply, step, err := n.Enqueue(now, c.message(n, c.place(id, s)))
+	reply, actions, err := n.Enqueue(now, c.message(n, c.place(id, s)))
 	if err != nil || len(reply.Refused) > 0 {
 		t.Fatalf("enqueue %s: refused %v, error %v", id, reply.Refused, err)
 	}
-	return step
+	return actions
 }
 
-func finished(n *Node, now time.Duration, id string) Step {
+func finished(n *Node, now time.Duration, id string) Actions {
 	return n.Finished(now, id, Result{Outcome: cluster.Finished})
 }
 
-func started(s Step) string {
+func started(s Actions) string {
 	list := ""
 	for _, start := range s.Start {
 		list += " " + start.TaskID

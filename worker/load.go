@@ -32,12 +32,16 @@ func (n *Node) reportTo(now time.Duration, s *stream) *cluster.Report {
 }
 
 // rider is a report on a message that is sent anyway, for a scheduler that asked for those: its view is
-// fresher than snapshots.
-func (n *Node) rider(now time.Duration, s *stream) *cluster.Report {
-	if !s.ref.Riders {
+// fresher than snapshots. It is made in spare, an earlier one that is not in use any more, unless that is nil.
+func (n *Node) rider(now time.Duration, s *stream, spare *cluster.Report) *cluster.Report {
+	switch {
+	case !s.ref.Riders:
 		return nil
+	case spare == nil:
+		return n.reportTo(now, s)
 	}
-	return n.reportTo(now, s)
+	*spare = n.report(now, append(spare.Received[:0], s.vector()))
+	return spare
 }
 
 func (s *stream) vector() cluster.Received {

@@ -1,10 +1,3 @@
-// Package worker is one node as a state machine: the first-come first-served queue with head-of-line
-// blocking in front of a multidimensional capacity (Sec. 4.2), the exact account of what the node
-// holds and received, and the completions that schedulers have yet to acknowledge.
-//
-// It does no I/O and reads no clock: now is the time since the service started and must not decrease
-// from one call to the next. A Node is not safe for concurrent use; its shell adds a lock, calls a
-// verb, and carries out the Step that it returns.
 package worker
 
 import (
@@ -33,7 +26,7 @@ type Node struct {
 	draining bool
 	counts   Counts
 
-	starts   []Start  // memory of the last step's
+	starts   []Start  // memory of the last verb's
 	notified []string // likewise
 	owners   []owner
 }
@@ -47,8 +40,8 @@ type Counts struct {
 	Dropped  int64                   // completions that expired or exceeded their bound, unacknowledged
 }
 
-// Step is what the shell has to do after a verb. Its lists are valid until the next verb.
-type Step struct {
+// Actions are what the shell has to do after a verb. The lists are valid until the next verb.
+type Actions struct {
 	Start  []Start  // run these
 	Kill   []string // end these executions now, by task id
 	Notify []string // schedulers that completions wait for
@@ -68,7 +61,7 @@ type Start struct {
 	Timeout    time.Duration // 0: none
 }
 
-func (s *Step) notify(scheduler string) {
+func (s *Actions) notify(scheduler string) {
 	if !slices.Contains(s.Notify, scheduler) {
 		s.Notify = append(s.Notify, scheduler)
 	}
@@ -105,23 +98,23 @@ func assemble(cfg Config, programs map[string]*program) *Node {
 	}
 }
 
-// begin returns an empty step, which reuses the last one's memory.
-func (n *Node) begin() Step { return Step{Start: n.starts[:0], Notify: n.notified[:0]} }
+// begin returns no actions yet, in the memory of the last ones.
+func (n *Node) begin() Actions { return Actions{Start: n.starts[:0], Notify: n.notified[:0]} }
 
-// done hands a step out.
-func (n *Node) done(step *Step) Step {
-	n.starts, n.notified = step.Start, step.Notify
-	return *step
+// done hands the actions out.
+func (n *Node) done(actions *Actions) Actions {
+	n.starts, n.notified = actions.Start, actions.Notify
+	return *actions
 }
 
 // admit starts tasks from the head of the line for as long as the head fits; it never looks behind
 // it.
-func (n *Node) admit(now time.Duration, step *Step) {
+func (n *Node) admit(now time.Duration, actions *Actions) {
 	for t := n.queue.head(); t != nil && n.ledger.admits(&t.shape.Demand); t = n.queue.head() {
 		n.queue.pop(now)
 		n.ledger.reserve(t.shape.Demand)
 		t.phase, t.started = cluster.Running, now
-		step.Start = append(step.Start, n.start(t))
+		actions.Start = append(actions.Start, n.start(t))
 	}
 }
 
@@ -145,25 +138,25 @@ func (n *Node) timeout(t *task) time.Duration {
 
 // Finished takes the end of an execution: its reservation is released, and as many heads as fit are
 // admitted. An execution that the node no longer runs (it was abandoned) is ignored.
-func (n *Node) Finished(now time.Duration, taskID string, r Result) Step {
-	step := n.begin()
+func (n *Node) Finished(now time.Duration, taskID string, r Result) Actions {
+	actions := n.begin()
 	t := n.held.byID[taskID]
 	if t == nil || t.phase != cluster.Running {
-		return step
+		return actions
 	}
 	if r.Outcome == cluster.NoOutcome || r.Outcome > cluster.Lost {
 		r.Outcome, r.Reason = cluster.Failed, "the executor reported no outcome: "+r.Reason
 	}
-	n.end(now, t, r, &step)
-	n.admit(now, &step)
+	n.end(now, t, r, &actions)
+	n.admit(now, &actions)
 	if r.Outcome == cluster.Finished || r.Outcome == cluster.Failed || r.Outcome == cluster.TimedOut {
 		n.latencies.add(t.rif, t.ended-t.enqueued)
 	}
-	return n.done(&step)
+	return n.done(&actions)
 }
 
 // end brings a held task to its terminal state and takes it off the load.
-func (n *Node) end(now time.Duration, t *task, r Result, step *Step) {
+func (n *Node) end(now time.Duration, t *task, r Result, actions *Actions) {
 	if t.phase == cluster.Running {
 		n.ledger.release(t.shape.Demand)
 	} else {
@@ -172,54 +165,54 @@ func (n *Node) end(now time.Duration, t *task, r Result, step *Step) {
 	t.phase, t.ended, t.result = cluster.Ended, now, r
 	n.load = n.load.Sub(cluster.LoadOf(t.shape))
 	n.counts.Outcomes[r.Outcome]++
-	step.Report = true
+	actions.Report = true
 	t.pending = len(t.owners)
 	n.owners = append(n.owners[:0], t.owners...) // delivering may remove one
 	for _, o := range n.owners {
 		o.stream.active--
-		n.deliver(t, o, step)
+		n.deliver(t, o, actions)
 	}
 }
 
-// Cancel ends a task: at once when it waits, through Step.Kill and then Finished when it runs. It is
+// Cancel ends a task: at once when it waits, through Actions.Kill and then Finished when it runs. It is
 // false when the node does not hold the task or the task has ended.
-func (n *Node) Cancel(now time.Duration, taskID string) (Step, bool) {
-	var step Step
+func (n *Node) Cancel(now time.Duration, taskID string) (Actions, bool) {
+	var actions Actions
 	t := n.held.byID[taskID]
 	switch {
 	case t == nil || t.phase == cluster.Ended:
-		return step, false
+		return actions, false
 	case t.phase == cluster.Running:
-		step.Kill = []string{taskID}
+		actions.Kill = []string{taskID}
 	default:
-		n.end(now, t, Result{Outcome: cluster.Cancelled, ExitCode: -1, Reason: "cancelled while queued"}, &step)
-		n.admit(now, &step)
+		n.end(now, t, Result{Outcome: cluster.Cancelled, ExitCode: -1, Reason: "cancelled while queued"}, &actions)
+		n.admit(now, &actions)
 	}
-	return step, true
+	return actions, true
 }
 
 // Drain makes the node refuse new placements, or take them again. What it holds goes on.
-func (n *Node) Drain(draining bool) Step {
+func (n *Node) Drain(draining bool) Actions {
 	changed := n.draining != draining
 	n.draining = draining
-	return Step{Report: changed}
+	return Actions{Report: changed}
 }
 
 // AbandonQueued gives up every waiting task, so that its scheduler places it elsewhere, and takes no
 // new ones. It returns how many there were.
-func (n *Node) AbandonQueued(now time.Duration, reason string) (Step, int) {
+func (n *Node) AbandonQueued(now time.Duration, reason string) (Actions, int) {
 	return n.abandon(now, reason, cluster.Queued)
 }
 
 // Abandon gives up every waiting and running task, and takes no new ones. It returns how many there
-// were; Step.Kill names those that ran.
-func (n *Node) Abandon(now time.Duration, reason string) (Step, int) {
+// were; Actions.Kill names those that ran.
+func (n *Node) Abandon(now time.Duration, reason string) (Actions, int) {
 	return n.abandon(now, reason, cluster.Running)
 }
 
 // abandon gives up the tasks that got no further than a phase.
-func (n *Node) abandon(now time.Duration, reason string, furthest cluster.Phase) (Step, int) {
-	step := n.Drain(true)
+func (n *Node) abandon(now time.Duration, reason string, furthest cluster.Phase) (Actions, int) {
+	actions := n.Drain(true)
 	var given []*task
 	for t := n.held.oldest; t != nil; t = t.newer {
 		if t.phase <= furthest {
@@ -228,9 +221,9 @@ func (n *Node) abandon(now time.Duration, reason string, furthest cluster.Phase)
 	}
 	for _, t := range given {
 		if t.phase == cluster.Running {
-			step.Kill = append(step.Kill, t.id)
+			actions.Kill = append(actions.Kill, t.id)
 		}
-		n.end(now, t, Result{Outcome: cluster.Lost, ExitCode: -1, Reason: reason}, &step)
+		n.end(now, t, Result{Outcome: cluster.Lost, ExitCode: -1, Reason: reason}, &actions)
 	}
-	return step, len(given)
+	return actions, len(given)
 }

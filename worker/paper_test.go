@@ -118,7 +118,7 @@ func TestNeverFitsIsRefused(t *testing.T) {
 	n := newNode(t)
 	s := attach(t, n, "s", 1)
 	s.enqueue(t, n, 0, "a", shape(2, 100, 1))
-	reply, step, err := n.Enqueue(0, s.message(n, s.place("big", shape(14, 100, 1)), s.place("fits", shape(1, 100, 1))))
+	reply, actions, err := n.Enqueue(0, s.message(n, s.place("big", shape(14, 100, 1)), s.place("fits", shape(1, 100, 1))))
 	if err != nil || len(reply.Refused) != 1 {
 		t.Fatalf("refused %v, error %v", reply.Refused, err)
 	}
@@ -129,7 +129,7 @@ func TestNeverFitsIsRefused(t *testing.T) {
 			t.Errorf("%q does not mention %q", r.Message, part)
 		}
 	}
-	expect(t, "the others go on", started(step), " fits")
+	expect(t, "the others go on", started(actions), " fits")
 	report := reply.Report
 	expect(t, "the report's load: what is held", report.Load, cluster.LoadOf(shape(2, 100, 1)).Add(cluster.LoadOf(shape(1, 100, 1))))
 	expect(t, "R: what was received", report.Received, []cluster.Received{{Scheduler: "s", Incarnation: 1, Number: 3, Received: s.placed}})
@@ -142,8 +142,8 @@ func TestCompletionReportsUsage(t *testing.T) {
 	s := attach(t, n, "s", 1)
 	s.enqueue(t, n, 0, "a", shape(8, 1, 30))
 	s.enqueue(t, n, time.Second, "b", shape(8, 1, 30))
-	step := finished(n, 31*time.Second, "a")
-	expect(t, "report, notify", []any{step.Report, step.Notify}, []any{true, []string{"s"}})
+	actions := finished(n, 31*time.Second, "a")
+	expect(t, "report, notify", []any{actions.Report, actions.Notify}, []any{true, []string{"s"}})
 	r := n.Report(31 * time.Second)
 	expect(t, "load", r.Load, cluster.LoadOf(shape(8, 1, 30)))
 	expect(t, "running", []any{r.Running, r.Queued, r.RunningDemand[cluster.Cores]}, []any{1, 0, 8000})

@@ -69,7 +69,7 @@ func (m *machine) repeat(t *rapid.T) {
 }
 
 func (m *machine) send(t *rapid.T, p *proc, message *cluster.Enqueue) {
-	reply, step, err := m.n.Enqueue(0, message)
+	reply, actions, err := m.n.Enqueue(0, message)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,12 +81,12 @@ func (m *machine) send(t *rapid.T, p *proc, message *cluster.Enqueue) {
 	if !slices.Equal(got, refused) || (len(refused) > 0 && reply.Report == nil) {
 		t.Fatalf("refused %+v, want %v and a report", reply.Refused, refused)
 	}
-	m.starts(t, step, starts)
+	m.starts(t, actions, starts)
 }
 
-func (m *machine) starts(t *rapid.T, step Step, want []string) {
+func (m *machine) starts(t *rapid.T, actions Actions, want []string) {
 	var got []string
-	for _, s := range step.Start {
+	for _, s := range actions.Start {
 		got = append(got, s.TaskID)
 	}
 	if !slices.Equal(got, want) {
@@ -100,8 +100,8 @@ func (m *machine) finish(t *rapid.T) {
 	}
 	x := rapid.SampledFrom(m.o.running).Draw(t, "task")
 	outcome := rapid.SampledFrom([]cluster.Outcome{cluster.Finished, cluster.Failed, cluster.TimedOut, cluster.Cancelled}).Draw(t, "outcome")
-	step := m.n.Finished(0, x.id, Result{Outcome: outcome})
-	m.starts(t, step, m.o.end(x, outcome))
+	actions := m.n.Finished(0, x.id, Result{Outcome: outcome})
+	m.starts(t, actions, m.o.end(x, outcome))
 }
 
 func (m *machine) cancel(t *rapid.T) {
@@ -109,15 +109,15 @@ func (m *machine) cancel(t *rapid.T) {
 		t.Skip("nothing is held")
 	}
 	x := rapid.SampledFrom(slices.Concat(m.o.queue, m.o.running)).Draw(t, "task")
-	step, ok := m.n.Cancel(0, x.id)
+	actions, ok := m.n.Cancel(0, x.id)
 	if !ok {
 		t.Fatalf("%s is held and cannot be cancelled", x.id)
 	}
 	if slices.Contains(m.o.running, x) {
-		expect(t, "kill", step.Kill, []string{x.id})
+		expect(t, "kill", actions.Kill, []string{x.id})
 		return
 	}
-	m.starts(t, step, m.o.end(x, cluster.Cancelled))
+	m.starts(t, actions, m.o.end(x, cluster.Cancelled))
 }
 
 func (m *machine) abandon(t *rapid.T) {
@@ -160,8 +160,8 @@ func (m *machine) notify(t *rapid.T) {
 func (m *machine) settle(t *rapid.T) {
 	for len(m.o.running) > 0 {
 		x := m.o.running[0]
-		step := m.n.Finished(0, x.id, Result{Outcome: cluster.Finished})
-		m.starts(t, step, m.o.end(x, cluster.Finished))
+		actions := m.n.Finished(0, x.id, Result{Outcome: cluster.Finished})
+		m.starts(t, actions, m.o.end(x, cluster.Finished))
 	}
 	for _, p := range m.o.procs {
 		if notice, ok := m.n.Notice(0, p.ref.Name, 1<<30); ok && !p.replaced {

@@ -32,10 +32,8 @@ func (n *Node) Tasks(q cluster.TaskQuery) []cluster.TaskStatus {
 }
 
 func (n *Node) status(t *task) cluster.TaskStatus {
-	s := cluster.TaskStatus{ID: t.id, Type: t.prog.name, Mode: t.mode, Phase: t.phase, Node: n.cfg.Node.Name}
-	if len(t.owners) > 0 {
-		s.Scheduler = t.owners[0].stream.ref.Name
-	}
+	s := cluster.TaskStatus{ID: t.id, Type: t.prog.name, Mode: t.mode, Phase: t.phase, Node: n.cfg.Node.Name,
+		Scheduler: t.owners[0].stream.ref.Name}
 	if t.phase == cluster.Ended {
 		r := &cluster.TaskRecord{
 			ID: t.id, Type: t.prog.name, Mode: t.mode, Scheduler: s.Scheduler,

@@ -44,9 +44,9 @@ func TestQueueIsBounded(t *testing.T) {
 	n := newNode(t, func(c *Config) { c.Limits.MaxQueue = 2 })
 	s := attach(t, n, "s", 1)
 	whole := shape(8, 1, 1)
-	reply, step, _ := n.Enqueue(0, s.message(n, s.place("runs", whole), s.place("waits", whole), s.place("too", whole),
+	reply, actions, _ := n.Enqueue(0, s.message(n, s.place("runs", whole), s.place("waits", whole), s.place("too", whole),
 		s.place("no", whole), s.place("neither", whole)))
-	expect(t, "started", started(step), " runs")
+	expect(t, "started", started(actions), " runs")
 	expect(t, "refused", len(reply.Refused), 2)
 	if !strings.Contains(reply.Refused[0].Message, "2 tasks waiting") {
 		t.Errorf("unclear: %s", reply.Refused[0].Message)

@@ -45,7 +45,8 @@ func (ss streams) find(name string) *stream {
 // fails with cluster.Stale for an older process, with cluster.Overloaded beyond MaxSchedulers.
 func (n *Node) Attach(now time.Duration, ref cluster.SchedulerRef) (cluster.AttachReply, error) {
 	if ref.Name == "" || ref.Incarnation < 1 {
-		return cluster.AttachReply{}, cluster.Errorf(cluster.Invalid, "attach to %s: scheduler %q, incarnation %d: a name and a positive incarnation are needed",
+		return cluster.AttachReply{}, cluster.Errorf(cluster.Invalid,
+			"attach to %s: scheduler %q, incarnation %d: a name and a positive incarnation are needed",
 			n.cfg.Node.Name, ref.Name, ref.Incarnation)
 	}
 	i, known := n.streams.search(ref.Name)
@@ -102,9 +103,11 @@ func (n *Node) attached(ref *cluster.SchedulerRef) (*stream, error) {
 	s := n.streams.find(ref.Name)
 	switch {
 	case s == nil || s.ref.Incarnation < ref.Incarnation:
-		return nil, cluster.Errorf(cluster.UnknownScheduler, "scheduler %s (incarnation %d) is not attached to %s", ref.Name, ref.Incarnation, n.cfg.Node.Name)
+		return nil, cluster.Errorf(cluster.UnknownScheduler, "scheduler %s (incarnation %d) is not attached to %s", ref.Name, ref.Incarnation,
+			n.cfg.Node.Name)
 	case s.ref.Incarnation > ref.Incarnation:
-		return nil, cluster.Errorf(cluster.Stale, "scheduler %s: a newer process (incarnation %d) is attached to %s", ref.Name, s.ref.Incarnation, n.cfg.Node.Name)
+		return nil, cluster.Errorf(cluster.Stale, "scheduler %s: a newer process (incarnation %d) is attached to %s", ref.Name, s.ref.Incarnation,
+			n.cfg.Node.Name)
 	}
 	return s, nil
 }

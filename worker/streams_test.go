@@ -29,7 +29,7 @@ func notice(t *testing.T, n *Node, scheduler string) Notice {
 func idle(t *testing.T, n *Node) {
 	t.Helper()
 	stats := n.Stats(0)
-	if !stats.Load.IsZero() || !stats.Reserved.IsZero() || stats.Running+stats.Queued+stats.Unacknowledged != 0 {
+	if !stats.Load.IsZero() || stats.Reserved != (cluster.Resources{}) || stats.Running+stats.Queued+stats.Unacknowledged != 0 {
 		t.Errorf("not idle: %+v", stats)
 	}
 	if n.held.oldest != nil || n.held.newest != nil || len(n.held.byID) != 0 {
@@ -43,13 +43,13 @@ func TestRepeatedMessageChangesNothing(t *testing.T) {
 	m := s.message(n, s.place("a", shape(1, 1, 1)), s.place("big", shape(99, 1, 1)))
 	first, _, _ := n.Enqueue(0, m)
 	expect(t, "first", codes(first), " 2=never fits")
-	again, step, err := n.Enqueue(time.Second, m)
-	expect(t, "again", []any{codes(again), started(step), err}, []any{" 2=not held", "", nil})
+	again, actions, err := n.Enqueue(time.Second, m)
+	expect(t, "again", []any{codes(again), started(actions), err}, []any{" 2=not held", "", nil})
 	expect(t, "R", n.Report(0).Received[0].Received, s.placed)
 
 	finished(n, 2*time.Second, "a")
-	again, step, _ = n.Enqueue(3*time.Second, m)
-	expect(t, "ended, not acknowledged: still held", []any{codes(again), step.Notify}, []any{" 2=not held", []string{"s"}})
+	again, actions, _ = n.Enqueue(3*time.Second, m)
+	expect(t, "ended, not acknowledged: still held", []any{codes(again), actions.Notify}, []any{" 2=not held", []string{"s"}})
 	done := notice(t, n, "s")
 	n.Acknowledged(&done)
 	again, _, _ = n.Enqueue(4*time.Second, m)
@@ -139,15 +139,15 @@ func TestNewerProcessReplacesOlder(t *testing.T) {
 	reply, err := n.Attach(time.Second, cluster.SchedulerRef{Name: "s", Incarnation: 2})
 	expect(t, "attach", []any{reply.Number, err, reply.Report.Received}, []any{0, nil, []cluster.Received{{Scheduler: "s", Incarnation: 2}}})
 	expect(t, "its task stays", n.Report(0).Load, cluster.LoadOf(shape(2, 1, 1)))
-	step := finished(n, 2*time.Second, "runs")
-	expect(t, "nobody to notify", step.Notify, []string{})
+	actions := finished(n, 2*time.Second, "runs")
+	expect(t, "nobody to notify", actions.Notify, []string{})
 	if _, ok := n.Notice(0, "s", 10); ok {
 		t.Error("the new process got the old one's completions")
 	}
 	expect(t, "kept", n.Stats(0).Unacknowledged, 2)
 	now := &client{ref: cluster.SchedulerRef{Name: "s", Incarnation: 2}}
-	_, step, _ = n.Enqueue(3*time.Second, now.message(n, now.place("runs", shape(2, 1, 1))))
-	expect(t, "placed again after the crash: not run again", []any{started(step), step.Notify}, []any{"", []string{"s"}})
+	_, actions, _ = n.Enqueue(3*time.Second, now.message(n, now.place("runs", shape(2, 1, 1))))
+	expect(t, "placed again after the crash: not run again", []any{started(actions), actions.Notify}, []any{"", []string{"s"}})
 	done := notice(t, n, "s")
 	expect(t, "its number", done.Message.Completions[0].Number, 1)
 	n.Acknowledged(&done)
@@ -163,8 +163,8 @@ func TestOneExecutionForTwoSchedulers(t *testing.T) {
 	a.enqueue(t, n, 0, "t", one)
 	expect(t, "second placement", started(b.enqueue(t, n, 0, "t", one)), "")
 	expect(t, "load", n.Report(0).Load, cluster.LoadOf(one))
-	step := finished(n, 1, "t")
-	expect(t, "notify", step.Notify, []string{"a", "b"})
+	actions := finished(n, 1, "t")
+	expect(t, "notify", actions.Notify, []string{"a", "b"})
 	expect(t, "ended: a third is told at once", c.enqueue(t, n, 1, "t", one).Notify, []string{"c"})
 	for _, name := range []string{"a", "b", "c"} {
 		done := notice(t, n, name)

@@ -1,57 +1,21 @@
 package worker
 
 import (
-	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"dodoor/internal/cluster"
+	"dodoor/internal/transcript"
 )
 
-var rewrite = flag.Bool("rewrite", false, "write what the node does into testdata/*.txt")
-
-// A transcript is a scenario with what the node did beside it: lines that start with "> " are
-// commands, lines that start with "#" are comments, the others are the outcome of the command above.
-//
-//	> 12.5 place s1 a:2/1024/30 b:14/1/1      at 12.5 s: a (2 cores, 1024 MiB, 30 s) and b
-//
-// See run for the commands.
+// Scenarios of a node, with the schedulers' part spoken by the file; see run for the commands.
 func TestTranscripts(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.txt")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no transcripts: %v", err)
-	}
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
-			want, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got := replay(t, string(want))
-			if *rewrite {
-				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			} else if got != string(want) {
-				t.Errorf("%s: %s\n(run go test ./worker -rewrite and look at the difference)", file, firstDifference(got, string(want)))
-			}
-		})
-	}
-}
-
-func firstDifference(got, want string) string {
-	g, w := strings.Split(got, "\n"), strings.Split(want, "\n")
-	for i := range min(len(g), len(w)) {
-		if g[i] != w[i] {
-			return fmt.Sprintf("line %d is %q, was %q", i+1, g[i], w[i])
-		}
-	}
-	return fmt.Sprintf("%d lines, were %d", len(g), len(w))
+	transcript.Play(t, "testdata", func(t *testing.T) func(c *transcript.Command) string {
+		st := &stage{newNode(t), map[string]*client{}, map[string]*Notice{}, map[string]*mail{}, NewReporter(10 * time.Second)}
+		return func(c *transcript.Command) string { return st.run(c, c.Now) }
+	})
 }
 
 // stage is the node of one transcript and the schedulers that play with it.
@@ -59,55 +23,37 @@ type stage struct {
 	n       *Node
 	clients map[string]*client
 	notices map[string]*Notice
-}
-
-func replay(t *testing.T, text string) string {
-	st := &stage{newNode(t), map[string]*client{}, map[string]*Notice{}}
-	var out strings.Builder
-	for line := range strings.Lines(text) {
-		command, isCommand := strings.CutPrefix(line, "> ")
-		if isCommand || strings.HasPrefix(line, "#") || line == "\n" {
-			out.WriteString(line)
-		}
-		if isCommand {
-			fields := strings.Fields(command)
-			seconds, err := strconv.ParseFloat(fields[0], 64)
-			if err != nil {
-				t.Fatalf("%q: %v", command, err)
-			}
-			out.WriteString(st.run(time.Duration(seconds*float64(time.Second)), fields[1], fields[2:]))
-		}
-	}
-	return out.String()
+	mail    map[string]*mail // by scheduler
+	data    Reporter
 }
 
 // run carries a command out and describes what came of it, one thing a line.
-func (st *stage) run(now time.Duration, verb string, args []string) string {
+func (st *stage) run(c *transcript.Command, now time.Duration) string {
 	n := st.n
-	switch verb {
+	switch c.Verb {
 	case "attach": // scheduler incarnation
-		return st.attach(now, args)
-	case "place", "give-up": // scheduler task ... (given up: they never arrive)
-		return st.place(now, verb == "place", args)
+		return st.attach(c, now)
+	case "place", "give-up": // scheduler task=(cores, memory, duration) ...; what is given up never arrives
+		return st.place(c, now)
 	case "finish": // task
-		return describe(finished(n, now, args[0]))
+		return describe(finished(n, now, c.Word(0)))
 	case "fail": // task
-		return describe(n.Finished(now, args[0], Result{Outcome: cluster.Failed, ExitCode: 1, Reason: "exit status 1"}))
+		return describe(n.Finished(now, c.Word(0), Result{Outcome: cluster.Failed, ExitCode: 1, Reason: "exit status 1"}))
 	case "cancel": // task
-		step, ok := n.Cancel(now, args[0])
-		return fmt.Sprintf("held: %v\n", ok) + describe(step)
+		actions, ok := n.Cancel(now, c.Word(0))
+		return fmt.Sprintf("held: %v\n", ok) + describe(actions)
 	case "drain", "resume":
-		return describe(n.Drain(verb == "drain"))
+		return describe(n.Drain(c.Verb == "drain"))
 	case "abandon-queued":
-		step, count := n.AbandonQueued(now, "shutdown")
-		return fmt.Sprintf("%d given up\n", count) + describe(step)
+		actions, count := n.AbandonQueued(now, "shutdown")
+		return fmt.Sprintf("%d given up\n", count) + describe(actions)
 	case "abandon":
-		step, count := n.Abandon(now, "shutdown")
-		return fmt.Sprintf("%d given up\n", count) + describe(step)
+		actions, count := n.Abandon(now, "shutdown")
+		return fmt.Sprintf("%d given up\n", count) + describe(actions)
 	case "notice": // scheduler
-		return st.notice(now, args[0])
+		return st.notice(now, c.Word(0))
 	case "acknowledge": // scheduler
-		n.Acknowledged(st.notices[args[0]])
+		n.Acknowledged(st.notices[c.Word(0)])
 		return ""
 	case "expire":
 		return fmt.Sprintf("%d dropped\n", n.Expire(now))
@@ -117,15 +63,53 @@ func (st *stage) run(now time.Duration, verb string, args []string) string {
 	case "probe":
 		return fmt.Sprintf("%+v\n", n.Probe())
 	}
-	return "unknown command\n"
+	return st.deliver(c, now)
 }
 
-func (st *stage) attach(now time.Duration, args []string) string {
-	incarnation, err := strconv.ParseInt(args[1], 10, 64)
-	if err != nil {
-		return err.Error() + "\n"
+// deliver carries a command out that is about deliveries, and says what follows.
+func (st *stage) deliver(c *transcript.Command, now time.Duration) string {
+	answers := map[string]cluster.ErrorCode{"ok": 0, "stale": cluster.Stale, "overloaded": cluster.Overloaded,
+		"unknown": cluster.UnknownNode, "duplicate": cluster.DuplicateNode}
+	var follows string
+	switch c.Verb {
+	case "tell", "told": // scheduler; told: the pause is over, or how it answered, or lost: it did not
+		m := st.mail[c.Word(0)]
+		if m == nil {
+			m = &mail{n: st.n, rules: NewNotifier(st.n, c.Word(0), 2)}
+			st.mail[c.Word(0)] = m
+		}
+		switch {
+		case c.Verb == "tell":
+			m.rules.Post()
+		case len(c.Words) > 1 && c.Word(1) == "lost":
+			m.rules.Failed(now)
+		case len(c.Words) > 1:
+			m.answered(now, answers[c.Word(1)])
+		}
+		follows = m.next(now)
+	case "retired": // scheduler
+		return fmt.Sprintln(st.mail[c.Word(0)].rules.Retired(now))
+	case "post", "data": // data: it is time, or how the data service answered, or lost: it did not
+		switch {
+		case c.Verb == "post":
+			st.data.Post()
+		case len(c.Words) > 0 && c.Word(0) == "lost":
+			st.data.Failed(now)
+		case len(c.Words) > 0 && st.data.Answered(now, answers[c.Word(0)]):
+			return "over\n"
+		}
+		follows = st.data.asks(now)
+	default:
+		return c.Unknown()
 	}
-	ref := cluster.SchedulerRef{Name: args[0], Address: args[0] + ":1", Incarnation: incarnation}
+	if follows == "" {
+		follows = "nothing"
+	}
+	return follows + "\n"
+}
+
+func (st *stage) attach(c *transcript.Command, now time.Duration) string {
+	ref := cluster.SchedulerRef{Name: c.Word(0), Address: c.Word(0) + ":1", Incarnation: transcript.Value(c, "incarnation", int64(1))}
 	reply, err := st.n.Attach(now, ref)
 	if err != nil {
 		return err.Error() + "\n"
@@ -136,23 +120,22 @@ func (st *stage) attach(now time.Duration, args []string) string {
 	return fmt.Sprintf("resumes after %d\n", reply.Number)
 }
 
-func (st *stage) place(now time.Duration, arrives bool, args []string) string {
-	c := st.clients[args[0]]
+func (st *stage) place(c *transcript.Command, now time.Duration) string {
+	from := st.clients[c.Word(0)]
 	var batch []cluster.Assignment
-	for _, arg := range args[1:] {
-		id, figures, _ := strings.Cut(arg, ":")
-		var s cluster.Shape
-		var cores, seconds float64
-		if _, err := fmt.Sscanf(figures, "%f/%d/%f", &cores, &s.Demand[cluster.Memory], &seconds); err != nil {
-			return err.Error() + "\n"
-		}
-		s.Demand[cluster.Cores], s.Duration = int64(cores*1000), int64(seconds*1000)
-		batch = append(batch, c.place(id, s))
-	}
-	if !arrives {
+	c.Each(func(task transcript.Pair) {
+		var cores float64
+		var memory int64
+		var runs time.Duration
+		task.Scan(c.T, 0, &cores)
+		task.Scan(c.T, 1, &memory)
+		task.Scan(c.T, 2, &runs)
+		batch = append(batch, from.place(task.Key, shape(cores, memory, int64(runs/time.Second))))
+	})
+	if c.Verb == "give-up" {
 		return ""
 	}
-	reply, step, err := st.n.Enqueue(now, c.message(st.n, batch...))
+	reply, actions, err := st.n.Enqueue(now, from.message(st.n, batch...))
 	if err != nil {
 		return err.Error() + "\n"
 	}
@@ -160,7 +143,7 @@ func (st *stage) place(now time.Duration, arrives bool, args []string) string {
 	for _, r := range reply.Refused {
 		out += fmt.Sprintf("refuse %s (%d): %v\n", r.TaskID, r.Number, r)
 	}
-	return out + describe(step)
+	return out + describe(actions)
 }
 
 func (st *stage) notice(now time.Duration, scheduler string) string {
@@ -177,7 +160,7 @@ func (st *stage) notice(now time.Duration, scheduler string) string {
 	return out
 }
 
-func describe(s Step) string {
+func describe(s Actions) string {
 	out := ""
 	for _, start := range s.Start {
 		out += "start " + start.TaskID + "\n"

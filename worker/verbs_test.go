@@ -14,8 +14,8 @@ func TestStartSaysWhatToRun(t *testing.T) {
 	s := attach(t, n, "s", 1)
 	a := s.place("t", shape(2, 100, 10))
 	a.Type, a.Mode, a.TimeScale = "float", "small", 100
-	_, step, _ := n.Enqueue(0, s.message(n, a))
-	expect(t, "start", step.Start, []Start{{TaskID: "t", Type: "float", Mode: "short", Executor: "sleep", Argv: []string{"float.py", "100"},
+	_, actions, _ := n.Enqueue(0, s.message(n, a))
+	expect(t, "start", actions.Start, []Start{{TaskID: "t", Type: "float", Mode: "short", Executor: "sleep", Argv: []string{"float.py", "100"},
 		Shape: shape(2, 100, 10), TimeScale: 100, Seed: cluster.HashID("t"), Timeout: 300 * time.Millisecond}})
 }
 
@@ -34,8 +34,8 @@ func TestForcedExecutor(t *testing.T) {
 	for _, kind := range []string{"real", "boxed"} {
 		a := s.place(kind, shape(1, 1, 1))
 		a.Type, a.TimeScale = kind, 50
-		_, step, _ := n.Enqueue(0, s.message(n, a))
-		expect(t, kind, []any{len(step.Start), step.Start[0].Executor}, []any{1, "sleep"})
+		_, actions, _ := n.Enqueue(0, s.message(n, a))
+		expect(t, kind, []any{len(actions.Start), actions.Start[0].Executor}, []any{1, "sleep"})
 	}
 }
 
@@ -46,18 +46,18 @@ func TestCancel(t *testing.T) {
 		s.enqueue(t, n, 0, id, shape(7, 1, 1))
 	}
 	s.enqueue(t, n, 0, "small", shape(1, 1, 1))
-	step, ok := n.Cancel(1, "middle")
-	expect(t, "queued", []any{ok, step.Kill, step.Notify, step.Report}, []any{true, []string{}, []string{"s"}, true})
-	step, ok = n.Cancel(1, "runs")
-	expect(t, "running", []any{ok, step.Kill, step.Notify}, []any{true, []string{"runs"}, []string{}})
+	actions, ok := n.Cancel(1, "middle")
+	expect(t, "queued", []any{ok, actions.Kill, actions.Notify, actions.Report}, []any{true, []string{}, []string{"s"}, true})
+	actions, ok = n.Cancel(1, "runs")
+	expect(t, "running", []any{ok, actions.Kill, actions.Notify}, []any{true, []string{"runs"}, []string{}})
 	_, ok = n.Cancel(1, "nobody")
 	expect(t, "unknown", ok, false)
-	step = n.Finished(2, "runs", Result{Outcome: cluster.Cancelled, Reason: "killed"})
-	expect(t, "the line moves", started(step), " head")
+	actions = n.Finished(2, "runs", Result{Outcome: cluster.Cancelled, Reason: "killed"})
+	expect(t, "the line moves", started(actions), " head")
 	_, ok = n.Cancel(2, "runs")
 	expect(t, "ended", ok, false)
-	step, _ = n.Cancel(3, "last")
-	expect(t, "what stood behind a cancelled head", started(step), " small")
+	actions, _ = n.Cancel(3, "last")
+	expect(t, "what stood behind a cancelled head", started(actions), " small")
 	done := notice(t, n, "s")
 	outcomes := ""
 	for _, c := range done.Message.Completions {
@@ -88,11 +88,11 @@ func TestAbandon(t *testing.T) {
 	for _, id := range []string{"r1", "w1", "w2"} {
 		s.enqueue(t, n, 0, id, shape(8, 1, 1))
 	}
-	step, count := n.AbandonQueued(time.Second, "node n1 shuts down")
-	expect(t, "queued", []any{count, step.Kill, step.Notify, n.Stats(0).Draining}, []any{2, []string{}, []string{"s"}, true})
-	step, count = n.Abandon(2*time.Second, "node n1 shuts down")
-	expect(t, "running", []any{count, step.Kill}, []any{1, []string{"r1"}})
-	expect(t, "the killed execution's end comes too late", n.Finished(3*time.Second, "r1", Result{Outcome: cluster.Finished}), Step{})
+	actions, count := n.AbandonQueued(time.Second, "node n1 shuts down")
+	expect(t, "queued", []any{count, actions.Kill, actions.Notify, n.Stats(0).Draining}, []any{2, []string{}, []string{"s"}, true})
+	actions, count = n.Abandon(2*time.Second, "node n1 shuts down")
+	expect(t, "running", []any{count, actions.Kill}, []any{1, []string{"r1"}})
+	expect(t, "the killed execution's end comes too late", n.Finished(3*time.Second, "r1", Result{Outcome: cluster.Finished}), Actions{})
 	done := notice(t, n, "s")
 	for i, want := range []string{"w1", "w2", "r1"} {
 		c := done.Message.Completions[i]
@@ -163,7 +163,8 @@ func TestTasks(t *testing.T) {
 	expect(t, "bounded", len(n.Tasks(cluster.TaskQuery{Max: 2})), 2)
 	expect(t, "unknown", len(n.Tasks(cluster.TaskQuery{ID: "x"})), 0)
 	r := n.Tasks(cluster.TaskQuery{ID: "a"})[0].Record
-	expect(t, "record", []any{r.Outcome, r.ExitCode, r.Reason, r.Run, r.Worker, r.Class}, []any{cluster.Failed, 2, "no space", time.Second, "n1", "m510"})
+	expect(t, "record", []any{r.Outcome, r.ExitCode, r.Reason, r.Run, r.Worker, r.Class},
+		[]any{cluster.Failed, 2, "no space", time.Second, "n1", "m510"})
 }
 
 func TestProbe(t *testing.T) {

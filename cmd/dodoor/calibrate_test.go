@@ -3,47 +3,70 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"dodoor/conf"
-	"dodoor/report"
+	"dodoor/experiment/calibrate"
+	"dodoor/report/metrics"
+	"dodoor/report/results"
 )
 
-// Both sides run the same tasks under the same policy, and count the same messages. How far makespans may
-// lie apart on a machine that runs other tests at the same time, nobody knows.
+// Both sides run the same tasks, and count the same messages. How far makespans may lie apart on a machine that runs
+// other tests at the same time, nobody knows.
 func TestCalibrate(t *testing.T) {
 	out := t.TempDir()
-	stdout, stderr, code := dodoor("calibrate", "-cells", "functionbench:pot:50:400:50,functionbench:dodoor:50:400:50", "-tolerance", "1e9", "-json", "-quiet", "-out", out)
+	page := filepath.Join(t.TempDir(), "docs", "page.md")
+	stdout, stderr, code := dodoor("calibrate",
+		"-cells", "functionbench:dodoor:50:200:50",
+		"-seeds", "2", "-seed", "7", "-tolerance", "1e9", "-json", "-quiet", "-out", out, "-md", page)
 	if code != exitDone {
 		t.Fatalf("exit code %d: %s", code, stderr)
 	}
-	var found struct {
-		Costs costs        `json:"costs"`
-		Cells []calibrated `json:"cells"`
-	}
+	var found calibrate.Result
 	if err := json.Unmarshal([]byte(stdout), &found); err != nil {
 		t.Fatal(err)
 	}
 	if c := found.Costs; c.Scheduler <= 0 || c.Data <= 0 || c.Worker <= 0 {
 		t.Errorf("requests cost %+v", c)
 	}
-	var control []float64
 	for _, row := range found.Cells {
-		if row.Local.MakespanMeanS <= 0 || row.Sim.MakespanMeanS <= 0 {
+		if row.Local.MakespanMeanS <= 0 || row.Sim.MakespanMeanS <= 0 || row.MakespanMean.Pairs != 2 || row.Verdict != calibrate.Agrees {
 			t.Errorf("got %+v", row)
 		}
-		control = append(control, row.Local.ControlMessagesPerTask, row.Sim.ControlMessagesPerTask)
+		if row.Local.ControlMessagesPerTask != 1.175 || row.Sim.ControlMessagesPerTask != 1.175 {
+			t.Errorf("control messages per task: %+v", row)
+		}
 	}
-	if !slices.Equal(control, []float64{3, 3, 1.175, 1.175}) {
-		t.Errorf("control messages per task: %v", control)
+	if len(found.Cells) != 1 {
+		t.Errorf("%d cells", len(found.Cells))
 	}
-	runs, notes, err := report.LoadRuns(onlyDir(t, out))
+	for _, want := range []string{
+		"pair 1 of 2: functionbench-dodoor-qps50-n200-scale50-seed7, 0s elapsed, about",
+		"pair 2 of 2: functionbench-dodoor-qps50-n200-scale50-seed8",
+	} {
+		if !strings.Contains(stderr, want) {
+			t.Errorf("no %q in\n%s", want, stderr)
+		}
+	}
+	text, err := os.ReadFile(page)
+	for _, want := range []string{"`dodoor calibrate -cells functionbench:dodoor", "| functionbench | dodoor | 50 | 200 | 50 | 2 |"} {
+		if err != nil || !strings.Contains(string(text), want) {
+			t.Errorf("%v, no %q in\n%s", err, want, text)
+		}
+	}
+	runs, notes, err := results.Load(onlyDir(t, out))
 	if err != nil || len(runs) != 4 || len(notes) != 0 {
 		t.Errorf("%d runs, %v, %v", len(runs), notes, err)
+	}
+	seeds := map[uint64]int{}
+	for _, r := range runs {
+		seeds[r.Seed]++
+	}
+	if seeds[7] != 2 || seeds[8] != 2 {
+		t.Errorf("runs by seed: %v", seeds)
 	}
 }
 
@@ -56,41 +79,41 @@ func onlyDir(t *testing.T, parent string) string {
 	return dirs[0]
 }
 
-// The tables say what differs; so does the error, beyond the tolerance.
-func TestCalibrationVerdict(t *testing.T) {
+// The exit code is 1 when a cell differs, and not when one is undecided.
+func TestCalibrationExitCode(t *testing.T) {
 	c, err := conf.Load("paper", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	k := calibration{costs: costs{Scheduler: 70 * time.Microsecond}}
-	if err := k.list(c, "functionbench:dodoor:50:4000:5, with:colon.csv:pot:2:1600:40"); err != nil {
-		t.Fatal(err)
-	}
-	rows := []calibrated{
-		calibrate(k.cells[0], summaryOf(2, 8, 1.175), summaryOf(1.92, 8.2, 1.1755)),
-		calibrate(k.cells[1], summaryOf(100, 200, 3), summaryOf(101, 213, 3.01)),
-	}
-	var b bytes.Buffer
-	err = k.print(&b, rows, 0.05, false)
-	for _, want := range []string{"-4.0 %", "+2.5 %", "+6.5 %", "1.175", "3.010", "with:colon.csv", "scheduler 70µs"} {
-		if !strings.Contains(b.String(), want) {
-			t.Errorf("no %q in\n%s", want, b.String())
+	pairs := func(differences ...float64) (all []calibrate.Pair) {
+		for _, d := range differences {
+			all = append(all, calibrate.Pair{Local: summaryOf(1), Sim: summaryOf(1 + d)})
 		}
+		return all
 	}
-	if err == nil || err.Error() != "with:colon-pot-qps2-n1600-scale40: P95 makespan differs by +6.5 %, control messages per task are 3.000 and 3.010" {
-		t.Errorf("the verdict is %v", err)
-	}
-	if err := k.print(&b, rows[:1], 0.041, false); err != nil {
-		t.Errorf("within the tolerance: %v", err)
-	}
-	if err := k.print(&b, rows[:1], 0.03, true); err == nil || !strings.Contains(err.Error(), "mean makespan differs by -4.0 %") {
-		t.Errorf("beyond the tolerance: %v", err)
+	for _, test := range []struct {
+		pairs []calibrate.Pair
+		code  int
+	}{
+		{pairs(0.01, 0.012, 0.011), exitDone},
+		{pairs(0.2, 0.01, 0.01), exitDone}, // undecided
+		{pairs(0.2, 0.21, 0.205), exitFailed},
+	} {
+		for _, asJSON := range []bool{false, true} {
+			var stdout, stderr bytes.Buffer
+			o := newOptions("calibrate", "", "", "paper", &stderr)
+			result := calibrate.Result{Cells: []calibrate.Row{calibrate.NewRow(c, test.pairs, 0.05)}}
+			code := o.printCalibration(&stdout, &result, "", asJSON)
+			if code != test.code || (code == exitFailed) != strings.Contains(stderr.String(), "azure-dodoor-qps5") || stdout.Len() == 0 {
+				t.Errorf("%v: exit code %d, want %d, says %q", result.Cells[0].MakespanMean, code, test.code, stderr.String())
+			}
+		}
 	}
 }
 
-func summaryOf(mean, p95, control float64) *report.Summary {
-	s := report.Summary{ControlMessagesPerTask: control}
-	s.MakespanS.Mean, s.MakespanS.P95 = mean, p95
+func summaryOf(makespan float64) *metrics.Summary {
+	s := metrics.Summary{ControlMessagesPerTask: 3}
+	s.MakespanS.Mean, s.MakespanS.P95 = makespan, makespan
 	return &s
 }
 
@@ -104,6 +127,9 @@ func TestCalibrateUsage(t *testing.T) {
 		{[]string{"-cells", "functionbench:dodoor:50:4000:0.5"}, "time_scale"},
 		{[]string{"-cells", "functionbench:oracle:50:4000:5"}, "simulator alone"},
 		{[]string{"-cells", "azure:pot:2:400:40,azure:pot:2:400:40"}, "would run twice"},
+		{[]string{"-cells", "azure:pot:2:400:40,/nowhere/trace.csv:pot:2:400:40"}, "/nowhere/trace.csv"},
+		{[]string{"-seeds", "1"}, "a single pair has no interval"},
+		{[]string{"-md", "/dev/null/page.md"}, "/dev/null"},
 		{[]string{"-tolerance", "-1"}, "must not be negative"},
 		{[]string{"-tolerance", "NaN"}, "must not be negative"},
 	} {

@@ -3,17 +3,26 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 
+	"dodoor/assemble"
 	"dodoor/conf"
 )
 
 const confExample = `dodoor conf check conf/paper.toml
 dodoor conf show paper -set score.alpha=0.3
-dodoor conf check docker -types out/types.toml`
+dodoor conf check docker -types out/types.toml
+dodoor conf hosts cluster-example
+dodoor conf cloudlab manifest.xml >cluster.toml
+dodoor conf clusters`
 
-// runConf is `dodoor conf check|show FILE`.
+// runConf is `dodoor conf check|show|hosts|cloudlab FILE` and `dodoor conf clusters`.
 func runConf(args []string, stdout, stderr io.Writer) int {
-	o := newOptions("conf", "validates a configuration (check FILE), or prints it with all defaults (show FILE)", confExample, "local", stderr)
+	o := newOptions("conf", "validates a configuration (check FILE), prints it with all defaults (show FILE), lists its hosts (hosts FILE), "+
+		"makes an inventory of CloudLab's manifest (cloudlab FILE), or lists the clusters that -cluster knows (clusters)", confExample,
+		"local", stderr)
+	asJSON := o.Bool("json", false, "hosts: as JSON")
+	plain := o.Bool("plain", false, "hosts: a line each, fields by tabs, for scripts")
 	o.typesFlag()
 	if len(args) == 0 {
 		o.Usage()
@@ -24,23 +33,29 @@ func runConf(args []string, stdout, stderr io.Writer) int {
 		o.Usage()
 		return exitDone
 	}
-	if len(args) > 0 && args[0] != "" && args[0][0] != '-' {
+	if verb != "clusters" && len(args) > 0 && args[0] != "" && args[0][0] != '-' {
 		args = append([]string{"-conf"}, args...)
 	}
-	if verb != "check" && verb != "show" {
-		return o.fail(exitUsage, fmt.Errorf("no verb is called %q: it is check or show", verb))
+	if !slices.Contains([]string{"check", "show", "hosts", "cloudlab", "clusters"}, verb) {
+		return o.fail(exitUsage, fmt.Errorf("no verb is called %q: it is check, show, hosts, cloudlab or clusters", verb))
 	}
 	if code := o.parse(args); code >= 0 {
 		return code
+	}
+	switch verb {
+	case "cloudlab":
+		return o.fromCloudLab(stdout)
+	case "clusters":
+		return o.printClusters(stdout)
 	}
 	c, err := conf.Load(o.conf, o.sets, o.types...)
 	if err != nil {
 		return o.fail(exitUsage, err)
 	}
-	if err := checkPolicy(c, onLocal); err != nil {
-		return o.fail(exitUsage, err)
-	}
-	if verb == "show" {
+	switch verb {
+	case "hosts":
+		return o.printHosts(c, stdout, *asJSON, *plain)
+	case "show":
 		text, err := c.Marshal()
 		if err != nil {
 			return o.fail(exitFailed, err)
@@ -51,8 +66,11 @@ func runConf(args []string, stdout, stderr io.Writer) int {
 	for _, warning := range c.Warnings() {
 		fmt.Fprintln(stdout, "warning:", warning)
 	}
-	fmt.Fprintf(stdout, "%s is valid: %s in %s, %s, policy %s\n", o.conf, count(workers(c), "worker", "workers"), count(len(c.Classes), "class", "classes"),
-		count(len(c.Types), "task type", "task types"), c.Scheduler.Policy)
+	if err := assemble.CheckPolicy(c, false); err != nil {
+		fmt.Fprintln(stdout, "warning: scheduler.policy:", err)
+	}
+	fmt.Fprintf(stdout, "%s is valid: %s in %s, %s, policy %s%s\n", o.conf, count(c.Workers(), "worker", "workers"),
+		count(len(c.Classes), "class", "classes"), count(len(c.Types), "task type", "task types"), c.Scheduler.Policy, hostsIn(c))
 	return exitDone
 }
 
@@ -64,10 +82,19 @@ func count[N int | int64](n N, one, several string) string {
 	return fmt.Sprintf("%d %s", n, several)
 }
 
-func workers(c *conf.Config) int {
-	n := 0
-	for _, class := range c.Classes {
-		n += class.Count
+// hostsIn says how many hosts an inventory has, and that some of them bring a class that nothing else knows yet.
+func hostsIn(c *conf.Config) string {
+	auto := 0
+	for _, h := range c.Hosts {
+		if h.Class == conf.AutoClass {
+			auto++
+		}
 	}
-	return n
+	switch {
+	case len(c.Hosts) == 0:
+		return ""
+	case auto == 0:
+		return ", " + count(len(c.Hosts), "host", "hosts")
+	}
+	return fmt.Sprintf(", %s; local and simulate leave out %d of class %s", count(len(c.Hosts), "host", "hosts"), auto, conf.AutoClass)
 }

@@ -21,17 +21,25 @@ type options struct {
 	conf   string
 	sets   []string
 	types  []string // files of task types
+	visits bool     // a running cluster, which the person may name
+	named  string   // that cluster, and what named it
 	stderr io.Writer
 }
 
-// newOptions starts the flags of a command; example is shown by -h.
-func newOptions(name, does, example, defaultConf string, stderr io.Writer) *options {
+// newFlags starts the flags of a command that takes no configuration; example is shown by -h.
+func newFlags(name, does, example string, stderr io.Writer) *options {
 	o := &options{FlagSet: flag.NewFlagSet("dodoor "+name, flag.ContinueOnError), stderr: stderr}
 	o.SetOutput(stderr)
 	o.Usage = func() {
 		fmt.Fprintf(stderr, "dodoor %s: %s.\n\nExample:\n  %s\n\nFlags:\n", name, does, strings.ReplaceAll(example, "\n", "\n  "))
 		o.PrintDefaults()
 	}
+	return o
+}
+
+// newOptions starts the flags of a command that takes one.
+func newOptions(name, does, example, defaultConf string, stderr io.Writer) *options {
+	o := newFlags(name, does, example, stderr)
 	o.StringVar(&o.conf, "conf", defaultConf, "configuration `file`, or the name of a shipped profile: "+strings.Join(conf.Profiles(), ", "))
 	o.Func("set", "override any configuration `key=value`, as in -set scheduler.b_delta=4 (repeatable)", func(s string) error {
 		_, value, _ := strings.Cut(s, "=")
@@ -64,10 +72,11 @@ func (o *options) listOverride(name, key, help string) {
 
 // typesFlag declares where task types with their profile come from.
 func (o *options) typesFlag() {
-	o.Func("types", "`file` of task types with their profile, as dodoor profile writes it: in place of the configuration's of the same name", func(name string) error {
-		o.types = append(o.types, name)
-		return nil
-	})
+	o.Func("types", "`file` of task types with their profile, as dodoor profile writes it: in place of the configuration's of the same name",
+		func(name string) error {
+			o.types = append(o.types, name)
+			return nil
+		})
 }
 
 // checkNumber refuses a number that no key can hold: it would be taken for a word.
@@ -117,6 +126,11 @@ func (o *options) load(args []string) (*conf.Config, *slog.Logger, int) {
 	if code := o.parse(args); code >= 0 {
 		return nil, nil, code
 	}
+	return o.read()
+}
+
+// read is load after the command line was parsed.
+func (o *options) read() (*conf.Config, *slog.Logger, int) {
 	c, log, code := o.configure()
 	if code >= 0 {
 		return nil, nil, code
@@ -129,6 +143,11 @@ func (o *options) load(args []string) (*conf.Config, *slog.Logger, int) {
 
 // configure reads the configuration, for commands that take little of it.
 func (o *options) configure() (*conf.Config, *slog.Logger, int) {
+	if o.visits {
+		if err := o.choose(); err != nil {
+			return nil, nil, o.fail(exitUsage, err)
+		}
+	}
 	c, err := conf.Load(o.conf, o.sets, o.types...)
 	if err != nil {
 		return nil, nil, o.fail(exitUsage, err)
@@ -142,6 +161,9 @@ func (o *options) configure() (*conf.Config, *slog.Logger, int) {
 
 // fail reports an error and returns the exit code.
 func (o *options) fail(code int, err error) int {
+	if o.named != "" {
+		err = fmt.Errorf("%s: %w", o.named, err)
+	}
 	fmt.Fprintf(o.stderr, "%s: %v\n", o.Name(), err)
 	return code
 }
@@ -156,9 +178,27 @@ func (o *options) replayFlags() {
 // traceFlags are those of replayFlags that hold for every run of a comparison.
 func (o *options) traceFlags() {
 	o.override("trace", "generator.trace", "trace `file`, or azure or functionbench for a synthetic one")
+	o.override("burst", "generator.burst", "bursty arrivals at the same mean rate: that of busy phases is so many `times` -qps, up to 10")
 	o.override("n", "generator.n", "number of tasks, warm-up included")
 	o.override("warmup", "generator.warmup", "first tasks that no figure counts")
 	o.override("time-scale", "generator.time_scale", "trace seconds that pass in one")
 	o.override("out", "generator.out", "`directory` for the rows")
 	o.typesFlag()
+}
+
+// split returns the words of a list, which has commas between them.
+func split(list string) []string {
+	all := strings.Split(list, ",")
+	for i := range all {
+		all[i] = strings.TrimSpace(all[i])
+	}
+	return all
+}
+
+// words is split, but of an empty list there are none.
+func words(list string) []string {
+	if list == "" {
+		return nil
+	}
+	return split(list)
 }

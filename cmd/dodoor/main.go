@@ -32,7 +32,7 @@ var commands = []command{
 	{"profile", "measure on this machine what task types need, for schedulers", runProfile},
 	{"reproduce", "run the experiments of the paper, and more, in virtual time", runReproduce},
 	{"report", "draw and tabulate runs from their rows", runReport},
-	{"trace", "make a synthetic trace, or describe one", runTrace},
+	{"trace", "make a trace, or describe one", runTrace},
 	{"datastore", "run the data service", runDatastore},
 	{"scheduler", "run one scheduler replica", runScheduler},
 	{"worker", "run one worker", runWorker},
@@ -42,6 +42,7 @@ var commands = []command{
 	{"cancel", "cancel a task", runCancel},
 	{"drain", "take a worker out of placement, or put it back", runDrain},
 	{"conf", "check or show a configuration", runConf},
+	{"host", "run and check the services of this host, for scripts/cluster", runHost},
 	{"version", "print version, commit, Go and Thrift", runVersion},
 }
 

@@ -2,12 +2,16 @@ package main
 
 import (
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
-	"time"
+
+	"dodoor/internal/wholefile"
+	"dodoor/profile"
 )
 
 const profileExample = `dodoor profile -conf docker -class whole -mode short
@@ -17,32 +21,30 @@ dodoor profile -merge out/profile-whole.toml,out/profile-half.toml -out out/type
 // profileFlags are what `dodoor profile` can be told.
 type profileFlags struct {
 	*options
-	class                string
+	profile.Options
 	onlyTypes, onlyModes string
-	n, warmup            int
-	cores                float64
-	memory               int64
-	duration             time.Duration
 	out, merge           string
-	keepGoing            bool
 	print                *outputFlags
 }
 
 func newProfileFlags(stderr io.Writer) *profileFlags {
-	o := newOptions("profile", "runs task types one at a time on this machine and writes what they need, for -types; nothing else should run meanwhile", profileExample, "docker", stderr)
+	o := newOptions("profile", "runs task types one at a time on this machine and writes what they need, for -types; nothing else should "+
+		"run meanwhile", profileExample, "docker", stderr)
 	o.typesFlag()
 	f := &profileFlags{options: o}
-	o.StringVar(&f.class, "class", "", "node `class` that this machine stands for: one of the configuration's [[class]] tables")
+	o.StringVar(&f.Options.Class, "class", "", "node `class` that this machine stands for: one of the configuration's [[class]] tables")
 	o.StringVar(&f.onlyTypes, "type", "", "comma-separated task `types`; all that have modes when empty")
 	o.StringVar(&f.onlyModes, "mode", "", "comma-separated `modes`; all when empty")
-	o.IntVar(&f.n, "n", 7, "`runs` of every type and mode, the warm-up included; what needs fewer cores than its limit runs again under what it needs")
-	o.IntVar(&f.warmup, "warmup", 2, "first `runs` of each that no figure counts")
-	o.Float64Var(&f.cores, "cores", 0, "`cores` that a run may use; 0: those of the class")
-	o.Int64Var(&f.memory, "memory", 0, "`MiB` of memory that a run may use; 0: those of the class")
-	o.DurationVar(&f.duration, "duration", 0, "`time` that executors sleep and stress-ng are to take; 0: the type's own estimate")
-	o.StringVar(&f.out, "out", "", "`file` to write, which ends in .toml; out/profile-CLASS.toml when empty. The spread of the runs goes into an SVG beside it")
+	o.IntVar(&f.Options.N, "n", 7, "`runs` of every type and mode, the warm-up included; what needs fewer cores than its limit runs again "+
+		"under what it needs")
+	o.IntVar(&f.Options.Warmup, "warmup", 2, "first `runs` of each that no figure counts")
+	o.Float64Var(&f.Options.Cores, "cores", 0, "`cores` that a run may use; 0: those of the class")
+	o.Int64Var(&f.Options.MemoryMB, "memory", 0, "`MiB` of memory that a run may use; 0: those of the class")
+	o.DurationVar(&f.Options.Duration, "duration", 0, "`time` that executors sleep and stress-ng are to take; 0: the type's own estimate")
+	o.StringVar(&f.out, "out", "", "`file` to write, which ends in .toml; out/profile-CLASS.toml when empty. The spread of the runs goes "+
+		"into an SVG beside it")
 	o.StringVar(&f.merge, "merge", "", "measure nothing: comma-separated `files` that were measured on several classes become one")
-	o.BoolVar(&f.keepGoing, "keep-going", false, "leave a type and mode out of which a run fails, and go on")
+	o.BoolVar(&f.Options.KeepGoing, "keep-going", false, "leave a type and mode out of which a run fails, and go on")
 	f.print = o.outputFlags()
 	return f
 }
@@ -60,31 +62,60 @@ func runProfile(args []string, stdout, stderr io.Writer) int {
 	if code >= 0 {
 		return code
 	}
-	p := profiling{c: c, log: log, keepGoing: f.keepGoing, n: f.n, warmup: f.warmup}
-	if !f.print.quiet {
-		p.progress = os.Stderr
-	}
-	if err := p.plan(f); err != nil {
+	f.Options.Types, f.Options.Modes = words(f.onlyTypes), words(f.onlyModes)
+	p, err := profile.New(c, f.Options, log, f.print.bar())
+	if err != nil {
 		return f.fail(exitUsage, err)
 	}
 	if f.out == "" {
-		f.out = filepath.Join("out", "profile-"+p.class.Name+".toml")
+		f.out = filepath.Join("out", "profile-"+f.Options.Class+".toml")
 	}
-	if err := prepareFile(f.out); err != nil {
+	if err = prepareFile(f.out); err == nil {
+		err = p.Prepare()
+	}
+	if err != nil {
 		return f.fail(exitUsage, err)
 	}
 	ctx, stop := interruptible(log)
 	defer stop()
-	code, err := p.measure(ctx)
-	if code != exitUsage {
-		if publishing := f.publish(stdout, &p); publishing != nil {
-			code, err = exitFailed, errors.Join(err, publishing)
+	err = p.Measure(ctx)
+	figures, writing := p.Write(f.out)
+	if writing == nil {
+		writing = f.show(stdout, figures)
+	}
+	return f.conclude(errors.Join(err, writing))
+}
+
+// show prints the figures that were written.
+func (f *profileFlags) show(stdout io.Writer, figures []profile.Figures) error {
+	if f.print.json {
+		return printJSON(stdout, figures)
+	}
+	return profile.Print(stdout, figures, f.out)
+}
+
+// mergeFiles is `dodoor profile -merge`.
+func (f *profileFlags) mergeFiles(stdout io.Writer) int {
+	var others []string
+	f.Visit(func(given *flag.Flag) {
+		if !slices.Contains([]string{"merge", "out", "json", "quiet"}, given.Name) {
+			others = append(others, "-"+given.Name)
 		}
+	})
+	if len(others) > 0 {
+		return f.fail(exitUsage, fmt.Errorf("%s: -merge measures nothing, so only -out and -json go with it", strings.Join(others, ", ")))
+	}
+	if f.out == "" {
+		return f.fail(exitUsage, errors.New("-merge needs -out, the file to write"))
+	}
+	text, figures, err := profile.MergeFiles(words(f.merge))
+	if err == nil {
+		err = prepareFile(f.out)
 	}
 	if err != nil {
-		return f.fail(code, err)
+		return f.fail(exitUsage, err)
 	}
-	return code
+	return f.conclude(errors.Join(wholefile.Write(f.out, text), f.show(stdout, figures)))
 }
 
 // prepareFile makes the directory of a catalogue that will be written, before hours go into its content.
@@ -99,16 +130,4 @@ func prepareFile(path string) error {
 		return fmt.Errorf("directory of %s: %w (choose another with -out)", path, err)
 	}
 	return nil
-}
-
-// words splits a list at its commas.
-func words(list string) []string {
-	if list == "" {
-		return nil
-	}
-	var all []string
-	for word := range strings.SplitSeq(list, ",") {
-		all = append(all, strings.TrimSpace(word))
-	}
-	return all
 }

@@ -11,6 +11,7 @@ import (
 
 	"dodoor/conf"
 	"dodoor/generator"
+	"dodoor/profile"
 )
 
 // sleepers has the types of a FunctionBench trace, which wait a few milliseconds: long on the class slow.
@@ -21,20 +22,21 @@ func sleepers() string {
 		b.WriteString("[[class]]\nname = \"" + class + "\"\ncores = 2\nmemory_mb = 64\ndisk_mb = 10\n")
 	}
 	for _, name := range generator.FunctionBenchTypes {
-		b.WriteString("[[task_type]]\nname = \"" + name + "\"\nargv = [\"ignored\"]\n[[task_type.mode]]\nname = \"short\"\nargv = [\"" + name + "\"]\n" +
+		b.WriteString("[[task_type]]\nname = \"" + name + "\"\nargv = [\"ignored\"]\n[[task_type.mode]]\nname = \"short\"\nargv = [\"" + name +
+			"\"]\n" +
 			"cores = 0.5\nmemory_mb = 8\ndisk_mb = 3\nduration = \"5ms\"\nprofile = [{ class = \"slow\", cores = 1.5, duration = \"25ms\" }]\n")
 	}
 	return b.String()
 }
 
 // measure runs `dodoor profile` and returns what it lists.
-func measure(t *testing.T, args ...string) []figures {
+func measure(t *testing.T, args ...string) []profile.Figures {
 	t.Helper()
 	stdout, stderr, code := dodoor(append([]string{"profile", "-json", "-quiet"}, args...)...)
 	if code != exitDone {
 		t.Fatalf("exit code %d: %s", code, stderr)
 	}
-	var all []figures
+	var all []profile.Figures
 	if err := json.Unmarshal([]byte(stdout), &all); err != nil {
 		t.Fatalf("%v in %s", err, stdout)
 	}
@@ -54,7 +56,8 @@ func TestProfileFromMeasuringToPlacing(t *testing.T) {
 		}
 		for _, f := range all {
 			told := map[string]float64{"fast": 0.5, "slow": 1.5}[class]
-			if f.Class != class || f.Mode != "short" || f.Spread.Runs != 2 || f.DurationMs < least || f.Spread.MeanMs < float64(least) || f.Cores != told {
+			if f.Class != class || f.Mode != "short" || f.Spread.Runs != 2 || f.DurationMs < least || f.Spread.MeanMs < float64(least) ||
+				f.Cores != told {
 				t.Errorf("%+v, %+v", f, *f.Spread)
 			}
 		}
@@ -67,23 +70,28 @@ func TestProfileFromMeasuringToPlacing(t *testing.T) {
 		t.Fatalf("exit code %d\n%s%s", code, stdout, stderr)
 	}
 	// Without the figures that the configuration has itself, so that all come from the file.
-	bare := write(t, "bare.toml", strings.ReplaceAll(strings.ReplaceAll(sleepers(), "cores = 0.5\nmemory_mb = 8\ndisk_mb = 3\nduration = \"5ms\"\n", ""),
+	bare := write(t, "bare.toml", strings.ReplaceAll(strings.ReplaceAll(sleepers(),
+		"cores = 0.5\nmemory_mb = 8\ndisk_mb = 3\nduration = \"5ms\"\n", ""),
 		"profile = [{ class = \"slow\", cores = 1.5, duration = \"25ms\" }]\n", ""))
-	if stdout, stderr, code := dodoor("conf", "check", bare, "-types", in("types.toml")); code != exitDone || strings.Contains(stdout, "warning") {
+	if stdout, stderr, code := dodoor("conf", "check", bare, "-types", in("types.toml")); code != exitDone ||
+		strings.Contains(stdout, "warning") {
 		t.Errorf("exit code %d: %s%s", code, stdout, stderr)
 	}
 	if stdout, _, _ := dodoor("conf", "check", bare, "-types", in("fast.toml")); !strings.Contains(stdout, `none for class "slow"`) {
 		t.Errorf("no warning of a class that was not measured: %s", stdout)
 	}
 	out := t.TempDir()
-	if _, stderr, code := dodoor("local", "-conf", bare, "-types", in("types.toml"), "-policy", "random", "-trace", "functionbench", "-n", "60", "-warmup", "0", "-qps", "100", "-quiet", "-out", out); code != exitDone {
+	if _, stderr, code := dodoor("local", "-conf", bare, "-types", in("types.toml"), "-policy", "random", "-trace", "functionbench", "-n",
+		"60", "-warmup", "0", "-qps", "100", "-quiet", "-out", out); code != exitDone {
 		t.Fatalf("exit code %d: %s", code, stderr)
 	}
 	estimated(t, in("types.toml"), rowsIn(t, out))
-	if _, stderr, code := dodoor("simulate", "-conf", bare, "-types", in("types.toml"), "-n", "60", "-warmup", "0", "-quiet", "-out", t.TempDir()); code != exitDone {
+	if _, stderr, code := dodoor("simulate", "-conf", bare, "-types", in("types.toml"), "-n", "60", "-warmup", "0", "-quiet", "-out",
+		t.TempDir()); code != exitDone {
 		t.Errorf("simulate: exit code %d: %s", code, stderr)
 	}
-	if stdout, stderr, code := dodoor("trace", "functionbench", "-conf", bare, "-types", in("types.toml"), "-n", "5"); code != exitDone || strings.Count(stdout, "\n") < 5 {
+	if stdout, stderr, code := dodoor("trace", "functionbench", "-conf", bare, "-types", in("types.toml"), "-n", "5"); code != exitDone ||
+		strings.Count(stdout, "\n") < 5 {
 		t.Errorf("trace: exit code %d: %s%s", code, stdout, stderr)
 	}
 }
@@ -95,8 +103,8 @@ func estimated(t *testing.T, file string, rows []generator.Row) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := map[string]figures{}
-	for _, f := range listFigures(list.Types, func(string, string) *spread { return nil }) {
+	want := map[string]profile.Figures{}
+	for _, f := range profile.List(list.Types, nil) {
 		want[f.Type+f.Class] = f
 	}
 	classes := map[string]int{}
@@ -128,7 +136,8 @@ func (w *whenever) Write(p []byte) (int, error) {
 
 // A signal ends the measuring; what has been measured is kept.
 func TestProfileStopped(t *testing.T) {
-	config := write(t, "c.toml", "[[class]]\nname = \"c\"\ncores = 1\nmemory_mb = 64\n[[task_type]]\nname = \"brief\"\nmode = [{ name = \"short\", cores = 1, duration = \"1ms\" }]\n"+
+	config := write(t, "c.toml", "[[class]]\nname = \"c\"\ncores = 1\nmemory_mb = 64\n[[task_type]]\nname = \"brief\"\nmode = [{ name = "+
+		"\"short\", cores = 1, duration = \"1ms\" }]\n"+
 		"[[task_type]]\nname = \"endless\"\nmode = [{ name = \"short\", cores = 1, duration = \"1h\" }]\n")
 	path := filepath.Join(t.TempDir(), "p.toml")
 	stderr := &whenever{text: "type=brief", do: func() {
@@ -152,8 +161,10 @@ func TestProfileRefuses(t *testing.T) {
 	if err := os.Mkdir(folder, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	config := write(t, "c.toml", sleepers()+"[[task_type]]\nname = \"any\"\n[[task_type]]\nname = \"untold\"\nexecutor = \"stress-ng\"\nmode = [{ name = \"long\" }]\n")
-	one := write(t, "one.toml", "[[task_type]]\nname = \"t\"\nmode = [{ name = \"short\",\nprofile = [{ class = \"c\", cores = 1, duration = \"1ms\" }] }]\n")
+	config := write(t, "c.toml", sleepers()+"[[task_type]]\nname = \"any\"\n[[task_type]]\nname = \"untold\"\nexecutor = "+
+		"\"stress-ng\"\nmode = [{ name = \"long\" }]\n")
+	one := write(t, "one.toml", "[[task_type]]\nname = \"t\"\nmode = [{ name = \"short\",\nprofile = [{ class = \"c\", cores = 1, duration "+
+		"= \"1ms\" }] }]\n")
 	for want, args := range map[string][]string{
 		`-class "": must be one of fast, slow`:            {"-conf", config},
 		`-class "vax": must be one of fast, slow`:         {"-conf", config, "-class", "vax"},
@@ -171,14 +182,15 @@ func TestProfileRefuses(t *testing.T) {
 		"no task type has a mode to measure":              {"-conf", "single", "-class", "laptop"},
 		"process.allow is empty":                          {"-conf", config, "-class", "fast", "-set", "worker.executor=process"},
 		"is a directory":                                  {"-conf", config, "-class", "fast", "-type", "linpack", "-out", folder},
-		"must end in .toml":                               {"-conf", config, "-class", "fast", "-type", "linpack", "-out", filepath.Join(dir, "x.svg")},
-		"choose another with -out":                        {"-conf", config, "-class", "fast", "-type", "linpack", "-out", "/dev/null/x.toml"},
-		"-class, -n: -merge measures nothing":             {"-merge", one, "-class", "fast", "-n", "3"},
-		"-merge needs -out":                               {"-merge", one},
-		"one.toml:4: t, short, class c: there are":        {"-merge", one + "," + one, "-out", filepath.Join(dir, "x.toml")},
-		"nowhere.toml: no such file":                      {"-merge", one + ",nowhere.toml", "-out", filepath.Join(dir, "x.toml")},
-		"read task types: open nowhere.toml":              {"-conf", config, "-types", "nowhere.toml", "-class", "fast"},
-		`unexpected argument "fast"`:                      {"fast"},
+		"must end in .toml": {"-conf", config, "-class", "fast", "-type", "linpack", "-out",
+			filepath.Join(dir, "x.svg")},
+		"choose another with -out":                 {"-conf", config, "-class", "fast", "-type", "linpack", "-out", "/dev/null/x.toml"},
+		"-class, -n: -merge measures nothing":      {"-merge", one, "-class", "fast", "-n", "3"},
+		"-merge needs -out":                        {"-merge", one},
+		"one.toml:4: t, short, class c: there are": {"-merge", one + "," + one, "-out", filepath.Join(dir, "x.toml")},
+		"nowhere.toml: no such file":               {"-merge", one + ",nowhere.toml", "-out", filepath.Join(dir, "x.toml")},
+		"read task types: open nowhere.toml":       {"-conf", config, "-types", "nowhere.toml", "-class", "fast"},
+		`unexpected argument "fast"`:               {"fast"},
 	} {
 		_, stderr, code := dodoor(append([]string{"profile"}, args...)...)
 		if code != exitUsage || !strings.Contains(stderr, want) {
@@ -197,28 +209,5 @@ func TestTraceWithoutFigures(t *testing.T) {
 		if code != exitUsage || !strings.Contains(stderr, "measure them with dodoor profile, and pass what it writes with -types") {
 			t.Errorf("%s: exit code %d: %s", command, code, stderr)
 		}
-	}
-}
-
-func TestBusyMachine(t *testing.T) {
-	if got := busyIn("cpu  100 20 3 9999 888 4 5 6 777 66\n").Milliseconds(); got != 10*(100+20+3+4+5+6) {
-		t.Errorf("%d ms busy", got)
-	}
-	for _, line := range []string{"", "cpu", "cpu x y"} {
-		if got := busyIn(line); got != 0 {
-			t.Errorf("%q: %v", line, got)
-		}
-	}
-	for _, c := range []struct {
-		cpus          int
-		others, limit float64
-		want          bool
-	}{{2, 0, 2, false}, {2, 0.3, 2, false}, {2, 0.5, 2, true}, {2, 0.9, 1, false}, {2, 1.5, 1, true}, {2, 0.1, 16, false}, {8, 6, 1, false}} {
-		if got := crowded(c.cpus, c.others, c.limit); got != c.want {
-			t.Errorf("%+v: %t", c, got)
-		}
-	}
-	if l := startLoad(); l.busy == 0 || l.others(0) != 0 {
-		t.Errorf("busy for %v since boot, and already again", l.busy)
 	}
 }

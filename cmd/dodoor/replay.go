@@ -1,73 +1,59 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"time"
+	"os"
+	"runtime/debug"
 
-	"dodoor/generator/drive"
-	"dodoor/internal/rpc"
-	"dodoor/report"
+	"dodoor/experiment"
 )
 
 const replayExample = `dodoor replay -conf conf/single.toml -trace azure -n 50 -warmup 0 -qps 1
+dodoor replay -cluster lab -trace functionbench -n 500 -qps 2
 dodoor replay -schedulers 10.0.0.1:20503,10.0.0.2:20503 -trace trace.csv -out out/mine`
 
 // runReplay is `dodoor replay`: the generator alone, against running schedulers.
 func runReplay(args []string, stdout, stderr io.Writer) int {
 	o := newOptions("replay", "replays a trace against running schedulers and prints the summary", replayExample, "local", stderr)
 	o.replayFlags()
-	o.override("datastore", "datastore.address", "`address` of the data service")
-	o.listOverride("schedulers", "generator.schedulers", "comma-separated `addresses`; without any, those that the data service knows")
+	o.visitFlags()
+	o.listOverride("schedulers", "generator.schedulers", "comma-separated `addresses`; without any, those that are registered, also later")
+	return o.runOn(experiment.OnCluster, args, stdout)
+}
+
+// runOn replays a trace once and prints what came of it: local, simulate and replay.
+func (o *options) runOn(on string, args []string, stdout io.Writer) int {
 	print := o.outputFlags()
 	c, log, code := o.load(args)
 	if code >= 0 {
 		return code
 	}
-	// Services remember earlier runs' task ids for a while, so every replay has its own.
-	workload, err := newWorkload(c, fmt.Sprintf("r%x-", time.Now().UnixNano()))
-	if err != nil {
-		return o.fail(exitUsage, err)
-	}
-	ctx, stop := signalled(log)
+	ctx, hurry, stop := signals(on, log)
 	defer stop()
-	dims, err := c.Dimensions()
-	if err != nil {
-		return o.fail(exitUsage, err)
+	if on == experiment.OnSim { // 100,000 workers would otherwise need twice their memory
+		defer debug.SetGCPercent(debug.SetGCPercent(50))
 	}
-	cfg := generatorRPC(c)
-	data := rpc.NewDataClient(c.Datastore.DialAddress(), dims, cfg)
-	defer data.Close()
-	look, cancel := context.WithTimeout(ctx, callTimeout)
-	defer cancel()
-	status, err := data.Status(look)
-	if err != nil {
-		return o.fail(exitFailed, fmt.Errorf("data service at %s: %w", c.Datastore.DialAddress(), err))
-	}
-	addresses := c.Generator.Schedulers
-	if len(addresses) == 0 {
-		for _, s := range status.Schedulers {
-			addresses = append(addresses, s.Address)
+	s := experiment.Setting{Conf: c, On: on, Dir: experiment.DirOf(c), Log: log, Progress: print.bar(), Hurry: hurry}
+	r, err := experiment.Run(ctx, s)
+	if r.Summary != nil {
+		if printing := print.summary(stdout, r, s.Dir); printing != nil {
+			return o.fail(exitFailed, printing)
 		}
 	}
-	if len(addresses) == 0 {
-		return o.fail(exitFailed, errors.New("no scheduler is registered with the data service: start one, or name some with -schedulers"))
-	}
-	r := replay{c: c, log: log, on: onCluster, dir: runDir(c), quiet: print.quiet, config: drive.Config{Workload: workload, Data: data}}
-	for i, address := range addresses {
-		client := rpc.NewSchedulerClient(address, dims, cfg)
-		defer client.Close()
-		r.config.Schedulers = append(r.config.Schedulers, drive.Target{Name: schedulerName(status.Schedulers, address, i), Service: client})
-	}
-	if err := r.prepare(); err != nil {
+	return o.conclude(err)
+}
+
+// conclude reports how a run ended and returns the exit code.
+func (o *options) conclude(err error) int {
+	switch {
+	case err == nil:
+		return exitDone
+	case experiment.Refused(err):
 		return o.fail(exitUsage, err)
 	}
-	defer r.tidy()
-	code, err = r.run(ctx, nodesOf(status))
-	return r.finish(o, print, stdout, code, err)
+	return o.fail(exitFailed, err)
 }
 
 // outputFlags choose how a summary is printed.
@@ -80,15 +66,32 @@ func (o *options) outputFlags() *outputFlags {
 	return f
 }
 
-func (f *outputFlags) summary(w io.Writer, s *report.Summary, dir string) error {
-	if f.json {
-		e := json.NewEncoder(w)
-		e.SetIndent("", "  ")
-		return e.Encode(s)
+// bar is where progress is shown.
+func (f *outputFlags) bar() io.Writer {
+	if f.quiet {
+		return nil
 	}
-	if err := s.Print(w); err != nil {
+	return os.Stderr
+}
+
+// summary prints what came of a run and, of a simulation, how hard this machine had to work for it.
+func (f *outputFlags) summary(w io.Writer, r experiment.Result, dir string) error {
+	if f.json {
+		return printJSON(w, r.Summary)
+	}
+	if err := r.Summary.Print(w); err != nil {
 		return err
 	}
 	_, err := fmt.Fprintf(w, "rows         %s\n", dir)
+	if seconds := r.Took.Seconds(); err == nil && r.Events > 0 {
+		_, err = fmt.Fprintf(w, "simulated    %d events in %.2f s on this machine, %.2f million a second\n",
+			r.Events, seconds, float64(r.Events)/1e6/seconds)
+	}
 	return err
+}
+
+func printJSON(w io.Writer, value any) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	return e.Encode(value)
 }

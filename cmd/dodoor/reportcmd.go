@@ -1,12 +1,11 @@
 package main
 
 import (
-	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"path/filepath"
 
+	"dodoor/internal/runfiles"
 	"dodoor/report"
 )
 
@@ -24,31 +23,26 @@ Example:
 
 // runReport is `dodoor report`.
 func runReport(args []string, stdout, stderr io.Writer) int {
-	flags := flag.NewFlagSet("dodoor report", flag.ContinueOnError)
-	flags.SetOutput(stderr)
-	flags.Usage = func() { io.WriteString(stderr, reportUsage) }
-	switch err := flags.Parse(args); {
-	case errors.Is(err, flag.ErrHelp):
-		return exitDone
-	case err != nil:
-		return exitUsage
+	o := newFlags("report", "", "", stderr)
+	o.Usage = func() { io.WriteString(stderr, reportUsage) }
+	if code := o.parseFlags(args); code >= 0 {
+		return code
 	}
-	if flags.NArg() != 1 {
-		fmt.Fprintf(stderr, "dodoor report: %d arguments: it takes one directory\n", flags.NArg())
-		return exitUsage
+	if o.NArg() != 1 {
+		return o.fail(exitUsage, fmt.Errorf("%d arguments: it takes one directory", o.NArg()))
 	}
-	dir := flags.Arg(0)
+	dir := o.Arg(0)
 	result, err := report.Build(dir)
 	if err != nil {
-		fmt.Fprintf(stderr, "dodoor report: %v\n", err)
-		return exitFailed
+		return o.fail(exitFailed, err)
 	}
 	for _, note := range result.Notes {
 		fmt.Fprintf(stderr, "dodoor report: !!! %s\n", note)
 	}
-	fmt.Fprintf(stdout, "runs: %d, figures: %d, page: %s\n", result.Runs, result.Plots, filepath.Join(dir, "report.html"))
+	fmt.Fprintf(stdout, "runs: %d, figures: %d, page: %s\n", result.Runs, result.Plots, filepath.Join(dir, runfiles.Page))
 	if result.Incomplete > 0 {
-		fmt.Fprintf(stdout, "!!! INCOMPLETE: in %d of %d runs not every task finished; they are marked in every table and figure\n", result.Incomplete, result.Runs)
+		fmt.Fprintf(stdout, "!!! INCOMPLETE: in %d of %d runs not every task finished; they are marked in every table and figure\n",
+			result.Incomplete, result.Runs)
 	}
 	return exitDone
 }

@@ -6,6 +6,8 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+
+	"dodoor/experiment"
 )
 
 // interruptible returns a context that ends with the first SIGINT or SIGTERM; a second one ends the
@@ -18,11 +20,22 @@ func interruptible(log *slog.Logger) (context.Context, context.CancelFunc) {
 	return ctx, func() { unwatch(); cancel() }
 }
 
-// signalled is for commands that write rows: the first signal ends the context, the second one ends what
-// hurried returns, which cuts the run short and keeps its rows whole, and the third one ends the process.
-func signalled(log *slog.Logger) (context.Context, context.CancelFunc) {
+// signals is what ends runs: what is simulated has nothing to wait for when it is stopped.
+func signals(on string, log *slog.Logger) (ctx, hurry context.Context, stop context.CancelFunc) {
+	if on == experiment.OnSim {
+		ctx, stop = interruptible(log)
+		return ctx, nil, stop
+	}
+	return signalled(log)
+}
+
+// signalled is for commands that write rows: the first signal ends the context, the second one ends hurry, which
+// cuts the run short and keeps its rows whole, and the third one ends the process. Whoever listened to them may have gone
+// meanwhile: what is written to them then is lost, and that is all.
+func signalled(log *slog.Logger) (ctx, hurry context.Context, stop context.CancelFunc) {
+	signal.Ignore(syscall.SIGPIPE)
 	hurry, hurryUp := context.WithCancel(context.Background())
-	ctx, cancel := context.WithCancel(context.WithValue(context.Background(), hurryKey{}, hurry))
+	ctx, cancel := context.WithCancel(context.Background())
 	unwatch := onSignals(
 		func(s os.Signal) {
 			log.Info("stopping, and waiting for results: a second signal gives them up", "signal", s)
@@ -33,23 +46,17 @@ func signalled(log *slog.Logger) (context.Context, context.CancelFunc) {
 			hurryUp()
 		},
 		func(os.Signal) { os.Exit(exitFailed) })
-	return ctx, func() { unwatch(); cancel(); hurryUp() }
+	return ctx, hurry, func() { unwatch(); cancel(); hurryUp() }
 }
 
-type hurryKey struct{}
-
-// hurried returns the context that ends when a command that is stopping has to hurry.
-func hurried(ctx context.Context) context.Context {
-	if hurry, ok := ctx.Value(hurryKey{}).(context.Context); ok {
-		return hurry
-	}
-	return context.Background()
-}
-
-// onSignals takes the steps one by one, one for every SIGINT or SIGTERM, until it is told to stop.
+// onSignals takes the steps one by one, one for every SIGINT or SIGTERM, or SIGHUP unless that is ignored (nohup), until it is
+// told to stop.
 func onSignals(steps ...func(os.Signal)) (stop func()) {
 	signals := make(chan os.Signal, len(steps))
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	if !signal.Ignored(syscall.SIGHUP) {
+		signal.Notify(signals, syscall.SIGHUP)
+	}
 	go func() {
 		for _, step := range steps {
 			s, ok := <-signals

@@ -2,16 +2,15 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"dodoor/conf"
-	"dodoor/internal/cluster"
-	"dodoor/report"
+	"dodoor/experiment"
+	"dodoor/generator/rundir"
+	"dodoor/report/metrics"
 )
 
 // A simulated run leaves the files of a real one, every task with its row, and the same seed the same bytes.
@@ -41,18 +40,23 @@ func TestSimulate(t *testing.T) {
 // checkSimulated checks the directory of TestSimulate's run. 1.175 is 1 + 1/b_Δ + S/b (Sec. 6).
 func checkSimulated(t *testing.T, dir string) {
 	t.Helper()
-	info, err := report.ReadRun(dir)
+	info, err := rundir.Read(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if info.On != onSim || info.Ended == nil || info.Stopped || info.Tasks != 800 || info.Warmup != 100 || info.Schedulers != 5 || len(info.Classes) != 4 {
+	if info.On != experiment.OnSim || info.Ended == nil || info.Stopped || info.Tasks != 800 || info.Warmup != 100 || info.Schedulers != 5 ||
+		len(info.Classes) != 4 {
 		t.Errorf("run.json says %+v", info)
 	}
 	if costs, ok := info.Settings["sim"].(map[string]any); !ok || costs["worker_cost"] != "200µs" {
 		t.Errorf("the settings lack what messages cost: %v", info.Settings["sim"])
 	}
-	s, err := report.ReadSummary(dir)
+	text, err := os.ReadFile(filepath.Join(dir, "summary.json"))
 	if err != nil {
+		t.Fatal(err)
+	}
+	var s metrics.Summary
+	if err := json.Unmarshal(text, &s); err != nil {
 		t.Fatal(err)
 	}
 	if s.Completed != 800 || s.Tasks != 800 || s.ControlMessagesPerTask != 1.175 || s.Messages.Enqueue != 800 {
@@ -64,34 +68,10 @@ func checkSimulated(t *testing.T, dir string) {
 	}
 }
 
-// Samples do not grow with the length of the run, whether arrivals or work make it long.
-func TestSamplesOfALongRun(t *testing.T) {
-	for _, sets := range [][]string{
-		{"generator.qps=0.1", "generator.n=1000"},                             // ten thousand seconds of arrivals
-		{"generator.qps=1000", "generator.n=5000", `generator.trace="azure"`}, // five seconds, and an hour of work
-	} {
-		c, err := conf.Load("paper", append([]string{`generator.trace="functionbench"`}, sets...))
-		if err != nil {
-			t.Fatal(err)
-		}
-		w, err := newWorkload(c, "")
-		if err != nil {
-			t.Fatal(err)
-		}
-		cfg, err := simConfig(c, w)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if cfg.SampleEvery < 4*leastBetweenSamples {
-			t.Errorf("%v: samples every %v", sets, cfg.SampleEvery)
-		}
-	}
-}
-
 func TestOracleExistsInTheSimulatorAlone(t *testing.T) {
 	small := []string{"-policy", "oracle", "-n", "300", "-json", "-quiet", "-out", t.TempDir()}
 	stdout, stderr, code := dodoor(append([]string{"simulate"}, small...)...)
-	var s report.Summary
+	var s metrics.Summary
 	if err := json.Unmarshal([]byte(stdout), &s); code != exitDone || err != nil || s.Policy != "oracle" || s.Completed != 300 {
 		t.Errorf("simulate: exit code %d, %v, %+v\n%s", code, err, s, stderr)
 	}
@@ -100,7 +80,8 @@ func TestOracleExistsInTheSimulatorAlone(t *testing.T) {
 		{"compare", "-policies", "oracle", "-out", t.TempDir()},
 		{"scheduler", "-policy", "oracle"},
 	} {
-		if _, stderr, code := dodoor(args...); code != exitUsage || !strings.Contains(stderr, "the oracle exists in the simulator alone: use dodoor simulate") {
+		if _, stderr, code := dodoor(args...); code != exitUsage || !strings.Contains(stderr, "the oracle exists in the simulator alone: use "+
+			"dodoor simulate") {
 			t.Errorf("%s: exit code %d, says %q", args[0], code, stderr)
 		}
 	}
@@ -127,52 +108,13 @@ func TestImpossibleScenario(t *testing.T) {
 // A run with failures ends with what they cost; where tasks were lost, the exit code says so.
 func TestSimulatedFailures(t *testing.T) {
 	fault := "sim.fault=[{what='class', name='c6620', at='3s', until='8s'}, {what='datastore', at='5s', until='10s'}]"
-	stdout, stderr, code := dodoor("simulate", "-conf", "paper", "-trace", "functionbench", "-n", "400", "-qps", "20", "-set", fault, "-json", "-quiet", "-out", t.TempDir())
-	var s report.Summary
+	stdout, stderr, code := dodoor("simulate", "-conf", "paper", "-trace", "functionbench", "-n", "400", "-qps", "20", "-set", fault, "-json",
+		"-quiet", "-out", t.TempDir())
+	var s metrics.Summary
 	if err := json.Unmarshal([]byte(stdout), &s); err != nil {
 		t.Fatalf("%v\n%s", err, stderr)
 	}
 	if (code == exitDone) != (s.Completed == 400) || s.Retried == 0 || s.Tasks != 400 {
 		t.Errorf("exit code %d with %d of %d completed, %d retried\n%s", code, s.Completed, s.Tasks, s.Retried, stderr)
-	}
-}
-
-// A run that is stopped keeps the rows of the tasks that have ended, and gives every other task one.
-func TestStoppedSimulation(t *testing.T) {
-	c, err := conf.Load("paper", []string{`generator.trace="functionbench"`, "generator.n=20000", "generator.qps=50", `generator.out="` + t.TempDir() + `"`})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	s := simulation{c: c, dir: runDir(c)}
-	code, err := s.run(ctx)
-	if code != exitFailed || err == nil || !strings.Contains(err.Error(), "stopped: ") {
-		t.Errorf("exit code %d, %v", code, err)
-	}
-	if info, err := report.ReadRun(s.dir); err != nil || !info.Stopped || info.Ended == nil {
-		t.Errorf("run.json says %+v, %v", info, err)
-	}
-	outcomes := map[cluster.Outcome]int{}
-	for _, r := range rowsIn(t, c.Generator.Out) {
-		outcomes[r.Outcome]++
-	}
-	finished, lost, cancelled := outcomes[cluster.Finished], outcomes[cluster.Lost], outcomes[cluster.Cancelled]
-	if finished == 0 || lost == 0 || cancelled == 0 || finished+lost+cancelled != 20000 {
-		t.Errorf("rows by outcome: %v", outcomes)
-	}
-	if s.summary == nil || s.summary.Completed != finished {
-		t.Errorf("the summary says %+v", s.summary)
-	}
-}
-
-// Without -qps, a comparison takes the rate of the configuration, which knows its cluster.
-func TestCompareAtTheRateOfTheConfiguration(t *testing.T) {
-	out := t.TempDir()
-	if _, stderr, code := dodoor("compare", "-on", "sim", "-conf", "paper", "-trace", "functionbench", "-policies", "random", "-n", "50", "-warmup", "0", "-seeds", "1", "-quiet", "-out", out); code != exitDone {
-		t.Fatalf("exit code %d: %s", code, stderr)
-	}
-	if _, err := os.Stat(filepath.Join(out, "random-qps5-seed1", "run.json")); err != nil {
-		t.Error(err)
 	}
 }

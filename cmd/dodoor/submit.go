@@ -12,7 +12,7 @@ import (
 )
 
 const submitExample = `dodoor submit -conf conf/single.toml -type simulated -cores 0.5 -memory 128 -duration 2s
-dodoor submit -type lr_train -mode short`
+dodoor submit -cluster lab -type lr_train -mode short`
 
 func runSubmit(args []string, stdout, stderr io.Writer) int {
 	o := newOptions("submit", "submits one task to a running cluster and waits for its end", submitExample, "local", stderr)
@@ -124,7 +124,7 @@ func await(ctx context.Context, client collector, s cluster.SchedulerRef, id str
 			return nil, fmt.Errorf("scheduler %s is gone, another process has taken its place: task %s may still run; %s", s.Name, id, lookAfter(id))
 		case len(reply.Records) > 0:
 			// A record that is not acknowledged is kept for a while, and that is all.
-			_, _ = client.Collect(ctx, cluster.CollectRequest{Client: id, After: reply.Cursor, Max: 1})
+			_, _ = client.Collect(ctx, cluster.CollectRequest{Client: id, After: reply.Cursor, Incarnation: reply.Incarnation, Max: 1})
 			return &reply.Records[0], nil
 		}
 	}

@@ -53,9 +53,12 @@ func TestAwaitSaysWhatBecomesOfTheTask(t *testing.T) {
 		answer answers
 		says   []string
 	}{
-		{"it died", func() (cluster.CollectReply, error) { return cluster.CollectReply{}, io.EOF }, []string{"scheduler s1 is gone", "may still run", "dodoor tasks -id a"}},
-		{"it restarted", func() (cluster.CollectReply, error) { return cluster.CollectReply{Incarnation: 8}, nil }, []string{"scheduler s1 is gone", "may still run"}},
-		{"Ctrl-C", func() (cluster.CollectReply, error) { interrupt(); return cluster.CollectReply{}, ctx.Err() }, []string{"goes on", "dodoor cancel a"}},
+		{"it died", func() (cluster.CollectReply, error) { return cluster.CollectReply{}, io.EOF },
+			[]string{"scheduler s1 is gone", "may still run", "dodoor tasks -id a"}},
+		{"it restarted", func() (cluster.CollectReply, error) { return cluster.CollectReply{Incarnation: 8}, nil },
+			[]string{"scheduler s1 is gone", "may still run"}},
+		{"Ctrl-C", func() (cluster.CollectReply, error) { interrupt(); return cluster.CollectReply{}, ctx.Err() },
+			[]string{"goes on", "dodoor cancel a"}},
 	} {
 		record, err := await(ctx, c.answer, scheduler, "a")
 		if err == nil || record != nil {

@@ -12,7 +12,8 @@ import (
 )
 
 func runTasks(args []string, stdout, stderr io.Writer) int {
-	o := newOptions("tasks", "lists the tasks that the schedulers hold, unfinished ones first", "dodoor tasks -max 20\ndodoor tasks -id my-task", "local", stderr)
+	o := newOptions("tasks", "lists the tasks that the schedulers hold, unfinished ones first",
+		"dodoor tasks -max 20\ndodoor tasks -cluster lab -id my-task", "local", stderr)
 	o.visitFlags()
 	id := o.String("id", "", "show this task alone")
 	most := o.Int("max", 50, "tasks per scheduler")

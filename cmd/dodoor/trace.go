@@ -2,20 +2,21 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"iter"
+	"log/slog"
 	"os"
-	"path/filepath"
 
 	"dodoor/conf"
 	"dodoor/generator"
-	"dodoor/internal/cluster"
+	"dodoor/internal/wholefile"
 )
 
 const traceExample = `dodoor trace azure -n 4000 -seed 1 -out azure.csv
+dodoor trace azure -packing packing_trace_zone_a_v1.sqlite -conf paper -n 4000 -out published.csv
 dodoor trace functionbench -n 10000 -mix 60/30/10 > mixed.csv
 dodoor trace stats azure.csv`
 
@@ -26,16 +27,23 @@ type traceFlags struct {
 	seed       uint64
 	out        string
 	mix, class string
+	packing    string
+	log        *slog.Logger
+	published  *published // what -packing names, once it is open
 }
 
 // runTrace is `dodoor trace azure|functionbench|stats`.
 func runTrace(args []string, stdout, stderr io.Writer) int {
-	f := &traceFlags{options: newOptions("trace", "makes a synthetic trace (azure, functionbench), or describes one (stats FILE)", traceExample, "local", stderr)}
+	f := &traceFlags{options: newOptions("trace", "makes a trace (azure, functionbench), or describes one (stats FILE)", traceExample, "local",
+		stderr)}
 	f.IntVar(&f.n, "n", 4000, "`number` of requests")
-	f.Uint64Var(&f.seed, "seed", 1, "seed of every draw")
+	f.Uint64Var(&f.seed, "seed", 1, "seed of every draw in a synthetic trace")
 	f.StringVar(&f.out, "out", "", "`file` to write; standard output if there is none")
+	f.StringVar(&f.packing, "packing", "", "azure: the published `file` of the Azure Traces for Packing 2020 (SQLite), read in place of a "+
+		"synthetic trace")
 	f.StringVar(&f.mix, "mix", "short", "functionbench: the mode short alone, or the `shares` of short/medium/long, as in 60/30/10")
-	f.StringVar(&f.class, "class", "", "functionbench: node `class` whose profile stands in the rows; when empty "+generator.ReferenceClass+", or else the first that has one")
+	f.StringVar(&f.class, "class", "", "functionbench: node `class` whose profile stands in the rows; when empty "+
+		""+generator.ReferenceClass+", or else the first that has one")
 	f.typesFlag()
 	if len(args) == 0 {
 		f.Usage()
@@ -46,7 +54,7 @@ func runTrace(args []string, stdout, stderr io.Writer) int {
 		f.Usage()
 		return exitDone
 	case "azure":
-		return f.make(rest, stdout, func(*conf.Config) (iter.Seq[generator.Request], error) { return generator.AzureSeq(f.n, f.seed) })
+		return f.make(rest, stdout, f.azure)
 	case "functionbench":
 		return f.make(rest, stdout, f.functionBench)
 	case "stats":
@@ -56,8 +64,8 @@ func runTrace(args []string, stdout, stderr io.Writer) int {
 	}
 }
 
-// make writes the trace that synthesise returns.
-func (f *traceFlags) make(args []string, stdout io.Writer, synthesise func(*conf.Config) (iter.Seq[generator.Request], error)) int {
+// make writes the trace that source returns.
+func (f *traceFlags) make(args []string, stdout io.Writer, source func(*conf.Config) (iter.Seq[generator.Request], error)) int {
 	c, code := f.quietly(args)
 	if code >= 0 {
 		return code
@@ -66,18 +74,26 @@ func (f *traceFlags) make(args []string, stdout io.Writer, synthesise func(*conf
 	if err != nil {
 		return f.fail(exitUsage, err)
 	}
-	requests, err := synthesise(c)
+	requests, err := source(c)
+	if errors.Is(err, context.Canceled) {
+		return f.fail(exitFailed, errors.New("stopped by a signal"))
+	}
 	if err != nil {
 		return f.fail(exitUsage, err)
 	}
+	defer f.published.close()
+	write := func(w io.Writer) error {
+		return errors.Join(generator.WriteTrace(w, dims, requests), f.published.failed())
+	}
 	if f.out == "" {
-		err = generator.WriteTrace(stdout, dims, requests)
+		err = write(stdout)
 	} else {
-		err = writeTraceFile(f.out, dims, requests)
+		err = wholefile.WriteTo(f.out, write)
 	}
 	if err != nil {
 		return f.fail(exitFailed, err)
 	}
+	f.published.sayIfShort(f)
 	return exitDone
 }
 
@@ -86,7 +102,8 @@ func (f *traceFlags) quietly(args []string) (*conf.Config, int) {
 	if code := f.parse(args); code >= 0 {
 		return nil, code
 	}
-	c, _, code := f.configure()
+	c, log, code := f.configure()
+	f.log = log
 	return c, code
 }
 
@@ -97,53 +114,11 @@ func (f *traceFlags) functionBench(c *conf.Config) (iter.Seq[generator.Request],
 	}
 	types, class := c.TaskTypes(), f.class
 	if class == "" {
-		if class, err = generator.ReferenceFor(types, classNames(c), mix); err != nil {
+		if class, err = generator.ReferenceFor(types, c.ClassNames(), mix); err != nil {
 			return nil, err
 		}
 	}
 	return generator.FunctionBenchSeq(types, class, mix, f.n, f.seed)
-}
-
-// writeTraceFile leaves no half-written trace behind, where a file is made or replaced; what a link leads
-// to is. A device or a pipe is written in place.
-func writeTraceFile(path string, dims cluster.Dimensions, requests iter.Seq[generator.Request]) error {
-	target, replaceable, err := traceTarget(path)
-	if err != nil {
-		return err
-	}
-	if !replaceable {
-		file, err := os.OpenFile(target, os.O_CREATE|os.O_WRONLY, 0o666)
-		if err != nil {
-			return err
-		}
-		return errors.Join(generator.WriteTrace(file, dims, requests), file.Close())
-	}
-	partial := target + ".partial"
-	file, err := os.Create(partial)
-	if err != nil {
-		return err
-	}
-	if err := errors.Join(generator.WriteTrace(file, dims, requests), file.Close()); err != nil {
-		return errors.Join(err, os.Remove(partial))
-	}
-	return os.Rename(partial, target)
-}
-
-// traceTarget follows links and says whether what they lead to is, or will be, a regular file.
-func traceTarget(path string) (target string, replaceable bool, err error) {
-	target, err = filepath.EvalSymlinks(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		_, err := os.Lstat(path) // a link that leads nowhere yet: opening it makes the file
-		return path, err != nil, nil
-	}
-	if err != nil {
-		return "", false, err
-	}
-	info, err := os.Stat(target)
-	if err != nil {
-		return "", false, err
-	}
-	return target, info.Mode().IsRegular(), nil
 }
 
 // stats describes the trace in a file.

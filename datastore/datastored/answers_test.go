@@ -5,6 +5,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"dodoor/datastore"
 	"dodoor/internal/cluster"
 )
 
@@ -20,7 +21,8 @@ func TestStatus(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(status.Nodes) != 1 || status.Nodes[0].Report != nil || status.Nodes[0].Load.Tasks != 2 || status.Nodes[0].Heard != 2*tickEvery {
+		if len(status.Nodes) != 1 || status.Nodes[0].Report != nil || status.Nodes[0].Load.Tasks != 2 ||
+			status.Nodes[0].Heard != 2*datastore.TickEvery {
 			t.Errorf("nodes %+v, want w1 with two tasks on their way", status.Nodes)
 		}
 		if len(status.Schedulers) != 1 || status.Schedulers[0] != s.ref || status.Decisions != 2 {
@@ -54,7 +56,8 @@ func TestUnknownCallers(t *testing.T) {
 			"flush of an unknown scheduler": {unknownFlush, cluster.UnknownScheduler},
 			"same scheduler again":          {staleScheduler, 0},
 			"another worker's name":         {duplicate, cluster.DuplicateNode},
-			"report of an unknown worker":   {b.client.Report(t.Context(), cluster.Report{Node: "w9", Incarnation: 1, Sequence: 1}), cluster.UnknownNode},
+			"report of an unknown worker": {b.client.Report(t.Context(), cluster.Report{Node: "w9", Incarnation: 1, Sequence: 1}),
+				cluster.UnknownNode},
 			"check of an unknown scheduler": {b.client.CheckScheduler(t.Context(), "s9", 1), cluster.UnknownScheduler},
 			"check of a younger scheduler":  {b.client.CheckScheduler(t.Context(), "s1", 2), cluster.UnknownScheduler},
 			"good-bye of an unknown worker": {b.client.UnregisterNode(t.Context(), "w9", 1), 0},

@@ -13,6 +13,7 @@ import (
 
 	"dodoor/datastore"
 	"dodoor/internal/cluster"
+	"dodoor/internal/poll"
 	"dodoor/internal/rpc"
 	"dodoor/internal/telemetry"
 )
@@ -25,6 +26,7 @@ type Config struct {
 	RPC        rpc.Config
 	Log        *slog.Logger
 	Metrics    *telemetry.Registry
+	Setup      cluster.Setup // what it says that it runs
 }
 
 // Daemon is a running data service. It implements rpc.DataService.
@@ -37,12 +39,12 @@ type Daemon struct {
 	running  context.Context
 	stop     context.CancelFunc
 
-	mu      sync.Mutex // guards what follows; never held across an RPC
-	store   *datastore.Store
-	pushers map[string]*pusher // by scheduler
-	skipped int64              // pushes that a busy scheduler did not get
+	mu        sync.Mutex // guards what follows; never held across an RPC
+	store     *datastore.Store
+	receivers map[string]*receiver // by scheduler
+	progress  chan struct{}        // closed when a push was answered or given up
 
-	work sync.WaitGroup // pushers
+	work sync.WaitGroup // pushes and connections
 }
 
 // New validates the configuration and binds the address.
@@ -67,7 +69,7 @@ func newOn(listener net.Listener, cfg Config) (*Daemon, error) {
 		return nil, err
 	}
 	d := &Daemon{cfg: cfg, store: store, start: start, counters: &rpc.Counters{}, log: cfg.Log.With("service", "datastore"),
-		pushers: map[string]*pusher{}}
+		receivers: map[string]*receiver{}, progress: make(chan struct{})}
 	d.cfg.RPC.Observer, d.cfg.RPC.Log = d.counters, d.log
 	d.running, d.stop = context.WithCancel(context.Background())
 	d.server = rpc.NewServer(listener, rpc.DataServiceService(d, cfg.Dimensions), d.cfg.RPC)
@@ -106,30 +108,10 @@ func (d *Daemon) Run(ctx context.Context) error {
 
 func (d *Daemon) now() time.Duration { return time.Since(d.start) }
 
-const tickEvery = 20 * time.Millisecond
-
 func (d *Daemon) tick(ctx context.Context) {
-	ticker := time.NewTicker(tickEvery)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-			d.mu.Lock()
-			d.carryOut(d.store.Tick(d.now()))
-			d.mu.Unlock()
-		}
-	}
-}
-
-// carryOut starts the pushes that a step asks for. The caller holds the lock; nothing here blocks.
-func (d *Daemon) carryOut(step datastore.Step) {
-	if !step.Push {
-		return
-	}
-	d.store.Pushed(d.now())
-	for _, p := range d.pushers {
-		p.signal()
-	}
+	poll.Every(ctx, datastore.TickEvery, func() {
+		d.mu.Lock()
+		d.perform(d.store.Tick(d.now()))
+		d.mu.Unlock()
+	})
 }

@@ -31,7 +31,8 @@ type fakeScheduler struct {
 // scheduler starts a scheduler in memory and registers it.
 func (b *bench) scheduler(t *testing.T, name string) *fakeScheduler {
 	t.Helper()
-	s := &fakeScheduler{ref: cluster.SchedulerRef{Name: name, Address: name + ":1", Incarnation: 1}, data: b.client, placed: map[string]cluster.Placed{}}
+	s := &fakeScheduler{ref: cluster.SchedulerRef{Name: name, Address: name + ":1", Incarnation: 1}, data: b.client,
+		placed: map[string]cluster.Placed{}}
 	s.serve(t, b.net.listen(s.ref.Address))
 	s.register(t)
 	return s

@@ -33,7 +33,7 @@ func (d *Daemon) RegisterScheduler(_ context.Context, ref cluster.SchedulerRef) 
 	if err != nil {
 		return cluster.Snapshot{}, err
 	}
-	d.newPusher(ref)
+	d.connect(ref)
 	return snapshot, nil
 }
 
@@ -41,10 +41,9 @@ func (d *Daemon) RegisterScheduler(_ context.Context, ref cluster.SchedulerRef) 
 func (d *Daemon) UnregisterScheduler(_ context.Context, name string, incarnation int64) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if p := d.pushers[name]; p != nil && p.ref.Incarnation == incarnation {
-		d.dropPusher(name)
+	if d.store.UnregisterScheduler(name, incarnation) {
+		d.disconnect(name)
 	}
-	d.store.UnregisterScheduler(name, incarnation)
 	return nil
 }
 
@@ -59,11 +58,11 @@ func (d *Daemon) CheckScheduler(_ context.Context, name string, incarnation int6
 func (d *Daemon) Flush(_ context.Context, delta cluster.Delta) (int64, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	step, err := d.store.Flush(&delta)
+	actions, err := d.store.Flush(d.now(), &delta)
 	if err != nil {
 		return 0, err
 	}
-	d.carryOut(step)
+	d.perform(actions)
 	return d.store.Incarnation(), nil
 }
 
@@ -84,21 +83,23 @@ func (d *Daemon) Status(context.Context) (cluster.ClusterStatus, error) {
 // Settle pushes to every scheduler now and returns when they have answered.
 func (d *Daemon) Settle(ctx context.Context) error {
 	d.mu.Lock()
-	d.carryOut(d.store.Settle())
-	waiting := make([]*pusher, 0, len(d.pushers))
-	for _, p := range d.pushers {
-		waiting = append(waiting, p)
-	}
+	actions, asked := d.store.Settle(d.now())
+	d.perform(actions)
 	d.mu.Unlock()
-	for _, p := range waiting {
-		if err := p.settled(ctx); err != nil {
-			return err
-		}
+	if err := d.settled(ctx, asked); err != nil {
+		return err
 	}
 	if d.running.Err() != nil {
 		return cluster.Errorf(cluster.Draining, "the data service is stopping")
 	}
 	return nil
+}
+
+// Setup returns what this process runs.
+func (d *Daemon) Setup(context.Context) (cluster.Setup, error) {
+	s := d.cfg.Setup
+	s.Incarnation, s.Batch = d.store.Incarnation(), int(d.cfg.Store.Batch)
+	return s, nil
 }
 
 // Counters returns RPCs by kind and the store's own counts.
@@ -109,8 +110,8 @@ func (d *Daemon) Counters(context.Context) (map[string]int64, error) {
 	counts["incarnation"] = d.store.Incarnation()
 	counts["decisions"] = d.store.Decisions()
 	counts["nodes"] = int64(d.store.Nodes())
-	counts["schedulers"] = int64(len(d.pushers))
-	counts["skipped_pushes"] = d.skipped
+	counts["schedulers"] = int64(len(d.receivers))
+	counts["skipped_pushes"] = d.store.Skipped()
 	return counts, nil
 }
 
@@ -124,8 +125,8 @@ func (d *Daemon) measure(r *telemetry.Registry) {
 		}
 	}
 	r.Gauge("nodes", "Registered workers.", locked(func() float64 { return float64(d.store.Nodes()) }))
-	r.Gauge("schedulers", "Registered schedulers.", locked(func() float64 { return float64(len(d.pushers)) }))
-	r.Gauge("skipped_pushes", "Pushes that a busy scheduler did not get.", locked(func() float64 { return float64(d.skipped) }))
+	r.Gauge("schedulers", "Registered schedulers.", locked(func() float64 { return float64(len(d.receivers)) }))
+	r.Gauge("skipped_pushes", "Pushes that a busy scheduler did not get.", locked(func() float64 { return float64(d.store.Skipped()) }))
 	r.OnCollect("decisions_total", "Cluster-wide scheduling decisions.", nil, func(set telemetry.SetFunc) {
 		d.mu.Lock()
 		n := d.store.Decisions()

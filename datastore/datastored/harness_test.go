@@ -163,7 +163,7 @@ func (b *bench) nodes(t *testing.T, names ...string) {
 			t.Fatal(err)
 		}
 	}
-	pass(2 * tickEvery)
+	pass(2 * datastore.TickEvery)
 }
 
 // registered returns the names of the registered schedulers.
@@ -179,8 +179,8 @@ func (b *bench) registered(t *testing.T) (names []string) {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if len(b.pushers) != len(names) {
-		t.Errorf("%d pushers for the schedulers %v", len(b.pushers), names)
+	if len(b.receivers) != len(names) {
+		t.Errorf("%d connections for the schedulers %v", len(b.receivers), names)
 	}
 	return names
 }

@@ -1,11 +1,13 @@
 package datastored
 
 import (
+	"errors"
 	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"dodoor/datastore"
 	"dodoor/internal/cluster"
 )
 
@@ -31,7 +33,7 @@ func TestDeadSchedulerIsUnregistered(t *testing.T) {
 		if last := pushed[len(pushed)-1]; len(pushed) != 3 || last.Load[0].Tasks != 23 || last.Decisions != 30 {
 			t.Errorf("%d pushes, the last %+v; want 23 tasks after 30 decisions", len(pushed), last)
 		}
-		if _, err := b.client.Flush(t.Context(), dead.sum); cluster.CodeOf(err) != cluster.UnknownScheduler {
+		if _, err := b.client.Flush(t.Context(), dead.sum); !errors.Is(err, cluster.UnknownScheduler) {
 			t.Errorf("its flush: %v, want unknown scheduler", err)
 		}
 	})
@@ -51,7 +53,7 @@ func TestSilentSchedulerIsUnregistered(t *testing.T) {
 			if names := b.registered(t); len(names) != want {
 				t.Errorf("at %v: registered %v, want %d", time.Duration(10*i)*time.Second, names, want)
 			}
-			pass(10*time.Second - 2*tickEvery)
+			pass(10*time.Second - 2*datastore.TickEvery)
 		}
 	})
 }
@@ -101,7 +103,8 @@ func TestRegisteringAgainReplacesThePusher(t *testing.T) {
 		defer close(gate)
 		old.forget(func(int, *cluster.Snapshot) error { <-gate; return nil })
 		old.flush(t, 10, "w1")
-		restarted := &fakeScheduler{ref: cluster.SchedulerRef{Name: "s1", Address: "s1:2", Incarnation: 2}, data: b.client, placed: map[string]cluster.Placed{}}
+		restarted := &fakeScheduler{ref: cluster.SchedulerRef{Name: "s1", Address: "s1:2", Incarnation: 2}, data: b.client,
+			placed: map[string]cluster.Placed{}}
 		restarted.serve(t, b.net.listen("s1:2"))
 		restarted.register(t)
 		synctest.Wait()
@@ -121,7 +124,7 @@ func TestRegisteringAgainReplacesThePusher(t *testing.T) {
 		if names := b.registered(t); len(names) != 1 {
 			t.Errorf("registered %v: the old process's good-bye is not the new one's", names)
 		}
-		if err := b.client.CheckScheduler(t.Context(), "s1", 1); cluster.CodeOf(err) != cluster.Stale {
+		if err := b.client.CheckScheduler(t.Context(), "s1", 1); !errors.Is(err, cluster.Stale) {
 			t.Errorf("the old process is told %v, want stale", err)
 		}
 	})

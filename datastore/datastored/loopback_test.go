@@ -64,13 +64,14 @@ func TestManySchedulersAtOnce(t *testing.T) {
 		}
 	}
 	d.mu.Lock()
-	d.store.Pushed(d.now()) // the new nodes alone are no reason to push
+	d.store.Settle(d.now()) // the new nodes alone are no reason to push
 	d.mu.Unlock()
 
 	var all []*fakeScheduler
 	for i := range schedulers {
 		l := listenTCP(t)
-		s := &fakeScheduler{ref: cluster.SchedulerRef{Name: fmt.Sprint("s", i), Address: l.Addr().String(), Incarnation: 1}, data: client, placed: map[string]cluster.Placed{}}
+		s := &fakeScheduler{ref: cluster.SchedulerRef{Name: fmt.Sprint("s", i), Address: l.Addr().String(), Incarnation: 1}, data: client,
+			placed: map[string]cluster.Placed{}}
 		s.serve(t, l)
 		s.register(t)
 		all = append(all, s)
@@ -113,8 +114,10 @@ func TestManySchedulersAtOnce(t *testing.T) {
 	}
 	counts, err := client.Counters(t.Context())
 	const batches = schedulers * flushes * each / 10
-	if want := int64(schedulers * (batches + 1)); err != nil || counts["skipped_pushes"]+int64(sent) != want || counts["out.push"] != int64(sent) {
-		t.Errorf("%d pushes sent (%d counted) and %d skipped, %v; want %d together", sent, counts["out.push"], counts["skipped_pushes"], err, want)
+	if want := int64(schedulers * (batches + 1)); err != nil || counts["skipped_pushes"]+int64(sent) != want ||
+		counts["out.push"] != int64(sent) {
+		t.Errorf("%d pushes sent (%d counted) and %d skipped, %v; want %d together", sent, counts["out.push"], counts["skipped_pushes"], err,
+			want)
 	}
 }
 
@@ -204,7 +207,8 @@ func TestMetrics(t *testing.T) {
 			got[name] = m.GetGauge().GetValue() + m.GetCounter().GetValue()
 		}
 	}
-	for name, want := range map[string]float64{"nodes": 1, "schedulers": 0, "skipped_pushes": 0, "decisions_total": 0, "rpcs_total in register_node": 1} {
+	for name, want := range map[string]float64{"nodes": 1, "schedulers": 0, "skipped_pushes": 0, "decisions_total": 0,
+		"rpcs_total in register_node": 1} {
 		if value, known := got[name]; !known || value != want {
 			t.Errorf("%s: %v (%v), want %v", name, value, known, want)
 		}

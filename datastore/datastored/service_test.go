@@ -2,11 +2,13 @@ package datastored
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"dodoor/datastore"
 	"dodoor/internal/cluster"
 )
 
@@ -46,17 +48,17 @@ func TestRosterChangesArePushed(t *testing.T) {
 		if r := pushed[2].Roster; r == nil || len(r.Nodes) != 1 || r.Nodes[0].Name != "w1" {
 			t.Errorf("third: %+v, want w1 alone", pushed[2].Roster)
 		}
-		if gone := s.at[2].Sub(s.at[0]); gone < 10*time.Second || gone > 10*time.Second+3*tickEvery {
+		if gone := s.at[2].Sub(s.at[0]); gone < 10*time.Second || gone > 10*time.Second+3*datastore.TickEvery {
 			t.Errorf("w2 was gone after %v, want 10s and a tick", gone)
 		}
 		if err := b.client.UnregisterNode(t.Context(), "w1", 1); err != nil {
 			t.Fatal(err)
 		}
-		pass(tickEvery)
+		pass(datastore.TickEvery)
 		if p := s.newest(t); p.Roster == nil || len(p.Roster.Nodes) != 0 {
 			t.Errorf("newest %+v, want no node", p.Roster)
 		}
-		if err := b.client.Report(t.Context(), cluster.Report{Node: "w1", Incarnation: 1, Sequence: 99}); cluster.CodeOf(err) != cluster.UnknownNode {
+		if err := b.client.Report(t.Context(), cluster.Report{Node: "w1", Incarnation: 1, Sequence: 99}); !errors.Is(err, cluster.UnknownNode) {
 			t.Errorf("report of a worker that left: %v", err)
 		}
 	})
@@ -144,7 +146,7 @@ func TestPromptStop(t *testing.T) {
 		synctest.Wait()
 		before := time.Now()
 		go b.stop()
-		if err := <-settled; cluster.CodeOf(err) != cluster.Draining {
+		if err := <-settled; !errors.Is(err, cluster.Draining) {
 			t.Errorf("settle: %v, want draining", err)
 		}
 		if err := b.stop(); err != nil {

@@ -4541,11 +4541,13 @@ func (p *TaskRecord) String() string {
 //   - After
 //   - Max
 //   - WaitMs
+//   - Incarnation
 type CollectRequest struct {
-	Client *string `thrift:"client,1" db:"client" json:"client,omitempty"`
-	After  *int64  `thrift:"after,2" db:"after" json:"after,omitempty"`
-	Max    *int32  `thrift:"max,3" db:"max" json:"max,omitempty"`
-	WaitMs *int32  `thrift:"wait_ms,4" db:"wait_ms" json:"wait_ms,omitempty"`
+	Client      *string `thrift:"client,1" db:"client" json:"client,omitempty"`
+	After       *int64  `thrift:"after,2" db:"after" json:"after,omitempty"`
+	Max         *int32  `thrift:"max,3" db:"max" json:"max,omitempty"`
+	WaitMs      *int32  `thrift:"wait_ms,4" db:"wait_ms" json:"wait_ms,omitempty"`
+	Incarnation *int64  `thrift:"incarnation,5" db:"incarnation" json:"incarnation,omitempty"`
 }
 
 func NewCollectRequest() *CollectRequest {
@@ -4587,6 +4589,15 @@ func (p *CollectRequest) GetWaitMs() int32 {
 	}
 	return *p.WaitMs
 }
+
+var CollectRequest_Incarnation_DEFAULT int64
+
+func (p *CollectRequest) GetIncarnation() int64 {
+	if !p.IsSetIncarnation() {
+		return CollectRequest_Incarnation_DEFAULT
+	}
+	return *p.Incarnation
+}
 func (p *CollectRequest) IsSetClient() bool {
 	return p.Client != nil
 }
@@ -4601,6 +4612,10 @@ func (p *CollectRequest) IsSetMax() bool {
 
 func (p *CollectRequest) IsSetWaitMs() bool {
 	return p.WaitMs != nil
+}
+
+func (p *CollectRequest) IsSetIncarnation() bool {
+	return p.Incarnation != nil
 }
 
 func (p *CollectRequest) Read(ctx context.Context, iprot thrift.TProtocol) error {
@@ -4650,6 +4665,16 @@ func (p *CollectRequest) Read(ctx context.Context, iprot thrift.TProtocol) error
 		case 4:
 			if fieldTypeId == thrift.I32 {
 				if err := p.ReadField4(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 5:
+			if fieldTypeId == thrift.I64 {
+				if err := p.ReadField5(ctx, iprot); err != nil {
 					return err
 				}
 			} else {
@@ -4708,6 +4733,15 @@ func (p *CollectRequest) ReadField4(ctx context.Context, iprot thrift.TProtocol)
 	return nil
 }
 
+func (p *CollectRequest) ReadField5(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadI64(ctx); err != nil {
+		return thrift.PrependError("error reading field 5: ", err)
+	} else {
+		p.Incarnation = &v
+	}
+	return nil
+}
+
 func (p *CollectRequest) Write(ctx context.Context, oprot thrift.TProtocol) error {
 	if err := oprot.WriteStructBegin(ctx, "CollectRequest"); err != nil {
 		return thrift.PrependError(fmt.Sprintf("%T write struct begin error: ", p), err)
@@ -4723,6 +4757,9 @@ func (p *CollectRequest) Write(ctx context.Context, oprot thrift.TProtocol) erro
 			return err
 		}
 		if err := p.writeField4(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField5(ctx, oprot); err != nil {
 			return err
 		}
 	}
@@ -4795,6 +4832,21 @@ func (p *CollectRequest) writeField4(ctx context.Context, oprot thrift.TProtocol
 	return err
 }
 
+func (p *CollectRequest) writeField5(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetIncarnation() {
+		if err := oprot.WriteFieldBegin(ctx, "incarnation", thrift.I64, 5); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 5:incarnation: ", p), err)
+		}
+		if err := oprot.WriteI64(ctx, int64(*p.Incarnation)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.incarnation (5) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 5:incarnation: ", p), err)
+		}
+	}
+	return err
+}
+
 func (p *CollectRequest) Equals(other *CollectRequest) bool {
 	if p == other {
 		return true
@@ -4830,6 +4882,14 @@ func (p *CollectRequest) Equals(other *CollectRequest) bool {
 			return false
 		}
 		if (*p.WaitMs) != (*other.WaitMs) {
+			return false
+		}
+	}
+	if p.Incarnation != other.Incarnation {
+		if p.Incarnation == nil || other.Incarnation == nil {
+			return false
+		}
+		if (*p.Incarnation) != (*other.Incarnation) {
 			return false
 		}
 	}
@@ -12739,6 +12799,493 @@ func (p *ClusterStatus) String() string {
 	return fmt.Sprintf("ClusterStatus(%+v)", *p)
 }
 
+// Attributes:
+//   - Name
+//   - Version
+//   - Digest
+//   - Incarnation
+//   - Batch
+//   - Policy
+//   - Seed
+type Setup struct {
+	Name        *string `thrift:"name,1" db:"name" json:"name,omitempty"`
+	Version     *string `thrift:"version,2" db:"version" json:"version,omitempty"`
+	Digest      *string `thrift:"digest,3" db:"digest" json:"digest,omitempty"`
+	Incarnation *int64  `thrift:"incarnation,4" db:"incarnation" json:"incarnation,omitempty"`
+	Batch       *int64  `thrift:"batch,5" db:"batch" json:"batch,omitempty"`
+	Policy      *string `thrift:"policy,6" db:"policy" json:"policy,omitempty"`
+	Seed        *int64  `thrift:"seed,7" db:"seed" json:"seed,omitempty"`
+}
+
+func NewSetup() *Setup {
+	return &Setup{}
+}
+
+var Setup_Name_DEFAULT string
+
+func (p *Setup) GetName() string {
+	if !p.IsSetName() {
+		return Setup_Name_DEFAULT
+	}
+	return *p.Name
+}
+
+var Setup_Version_DEFAULT string
+
+func (p *Setup) GetVersion() string {
+	if !p.IsSetVersion() {
+		return Setup_Version_DEFAULT
+	}
+	return *p.Version
+}
+
+var Setup_Digest_DEFAULT string
+
+func (p *Setup) GetDigest() string {
+	if !p.IsSetDigest() {
+		return Setup_Digest_DEFAULT
+	}
+	return *p.Digest
+}
+
+var Setup_Incarnation_DEFAULT int64
+
+func (p *Setup) GetIncarnation() int64 {
+	if !p.IsSetIncarnation() {
+		return Setup_Incarnation_DEFAULT
+	}
+	return *p.Incarnation
+}
+
+var Setup_Batch_DEFAULT int64
+
+func (p *Setup) GetBatch() int64 {
+	if !p.IsSetBatch() {
+		return Setup_Batch_DEFAULT
+	}
+	return *p.Batch
+}
+
+var Setup_Policy_DEFAULT string
+
+func (p *Setup) GetPolicy() string {
+	if !p.IsSetPolicy() {
+		return Setup_Policy_DEFAULT
+	}
+	return *p.Policy
+}
+
+var Setup_Seed_DEFAULT int64
+
+func (p *Setup) GetSeed() int64 {
+	if !p.IsSetSeed() {
+		return Setup_Seed_DEFAULT
+	}
+	return *p.Seed
+}
+func (p *Setup) IsSetName() bool {
+	return p.Name != nil
+}
+
+func (p *Setup) IsSetVersion() bool {
+	return p.Version != nil
+}
+
+func (p *Setup) IsSetDigest() bool {
+	return p.Digest != nil
+}
+
+func (p *Setup) IsSetIncarnation() bool {
+	return p.Incarnation != nil
+}
+
+func (p *Setup) IsSetBatch() bool {
+	return p.Batch != nil
+}
+
+func (p *Setup) IsSetPolicy() bool {
+	return p.Policy != nil
+}
+
+func (p *Setup) IsSetSeed() bool {
+	return p.Seed != nil
+}
+
+func (p *Setup) Read(ctx context.Context, iprot thrift.TProtocol) error {
+	if _, err := iprot.ReadStructBegin(ctx); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T read error: ", p), err)
+	}
+
+	for {
+		_, fieldTypeId, fieldId, err := iprot.ReadFieldBegin(ctx)
+		if err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T field %d read error: ", p, fieldId), err)
+		}
+		if fieldTypeId == thrift.STOP {
+			break
+		}
+		switch fieldId {
+		case 1:
+			if fieldTypeId == thrift.STRING {
+				if err := p.ReadField1(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 2:
+			if fieldTypeId == thrift.STRING {
+				if err := p.ReadField2(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 3:
+			if fieldTypeId == thrift.STRING {
+				if err := p.ReadField3(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 4:
+			if fieldTypeId == thrift.I64 {
+				if err := p.ReadField4(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 5:
+			if fieldTypeId == thrift.I64 {
+				if err := p.ReadField5(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 6:
+			if fieldTypeId == thrift.STRING {
+				if err := p.ReadField6(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 7:
+			if fieldTypeId == thrift.I64 {
+				if err := p.ReadField7(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		default:
+			if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+				return err
+			}
+		}
+		if err := iprot.ReadFieldEnd(ctx); err != nil {
+			return err
+		}
+	}
+	if err := iprot.ReadStructEnd(ctx); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T read struct end error: ", p), err)
+	}
+	return nil
+}
+
+func (p *Setup) ReadField1(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadString(ctx); err != nil {
+		return thrift.PrependError("error reading field 1: ", err)
+	} else {
+		p.Name = &v
+	}
+	return nil
+}
+
+func (p *Setup) ReadField2(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadString(ctx); err != nil {
+		return thrift.PrependError("error reading field 2: ", err)
+	} else {
+		p.Version = &v
+	}
+	return nil
+}
+
+func (p *Setup) ReadField3(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadString(ctx); err != nil {
+		return thrift.PrependError("error reading field 3: ", err)
+	} else {
+		p.Digest = &v
+	}
+	return nil
+}
+
+func (p *Setup) ReadField4(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadI64(ctx); err != nil {
+		return thrift.PrependError("error reading field 4: ", err)
+	} else {
+		p.Incarnation = &v
+	}
+	return nil
+}
+
+func (p *Setup) ReadField5(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadI64(ctx); err != nil {
+		return thrift.PrependError("error reading field 5: ", err)
+	} else {
+		p.Batch = &v
+	}
+	return nil
+}
+
+func (p *Setup) ReadField6(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadString(ctx); err != nil {
+		return thrift.PrependError("error reading field 6: ", err)
+	} else {
+		p.Policy = &v
+	}
+	return nil
+}
+
+func (p *Setup) ReadField7(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadI64(ctx); err != nil {
+		return thrift.PrependError("error reading field 7: ", err)
+	} else {
+		p.Seed = &v
+	}
+	return nil
+}
+
+func (p *Setup) Write(ctx context.Context, oprot thrift.TProtocol) error {
+	if err := oprot.WriteStructBegin(ctx, "Setup"); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T write struct begin error: ", p), err)
+	}
+	if p != nil {
+		if err := p.writeField1(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField2(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField3(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField4(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField5(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField6(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField7(ctx, oprot); err != nil {
+			return err
+		}
+	}
+	if err := oprot.WriteFieldStop(ctx); err != nil {
+		return thrift.PrependError("write field stop error: ", err)
+	}
+	if err := oprot.WriteStructEnd(ctx); err != nil {
+		return thrift.PrependError("write struct stop error: ", err)
+	}
+	return nil
+}
+
+func (p *Setup) writeField1(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetName() {
+		if err := oprot.WriteFieldBegin(ctx, "name", thrift.STRING, 1); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 1:name: ", p), err)
+		}
+		if err := oprot.WriteString(ctx, string(*p.Name)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.name (1) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 1:name: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *Setup) writeField2(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetVersion() {
+		if err := oprot.WriteFieldBegin(ctx, "version", thrift.STRING, 2); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 2:version: ", p), err)
+		}
+		if err := oprot.WriteString(ctx, string(*p.Version)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.version (2) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 2:version: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *Setup) writeField3(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetDigest() {
+		if err := oprot.WriteFieldBegin(ctx, "digest", thrift.STRING, 3); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 3:digest: ", p), err)
+		}
+		if err := oprot.WriteString(ctx, string(*p.Digest)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.digest (3) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 3:digest: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *Setup) writeField4(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetIncarnation() {
+		if err := oprot.WriteFieldBegin(ctx, "incarnation", thrift.I64, 4); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 4:incarnation: ", p), err)
+		}
+		if err := oprot.WriteI64(ctx, int64(*p.Incarnation)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.incarnation (4) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 4:incarnation: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *Setup) writeField5(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetBatch() {
+		if err := oprot.WriteFieldBegin(ctx, "batch", thrift.I64, 5); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 5:batch: ", p), err)
+		}
+		if err := oprot.WriteI64(ctx, int64(*p.Batch)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.batch (5) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 5:batch: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *Setup) writeField6(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetPolicy() {
+		if err := oprot.WriteFieldBegin(ctx, "policy", thrift.STRING, 6); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 6:policy: ", p), err)
+		}
+		if err := oprot.WriteString(ctx, string(*p.Policy)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.policy (6) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 6:policy: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *Setup) writeField7(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetSeed() {
+		if err := oprot.WriteFieldBegin(ctx, "seed", thrift.I64, 7); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 7:seed: ", p), err)
+		}
+		if err := oprot.WriteI64(ctx, int64(*p.Seed)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.seed (7) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 7:seed: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *Setup) Equals(other *Setup) bool {
+	if p == other {
+		return true
+	} else if p == nil || other == nil {
+		return false
+	}
+	if p.Name != other.Name {
+		if p.Name == nil || other.Name == nil {
+			return false
+		}
+		if (*p.Name) != (*other.Name) {
+			return false
+		}
+	}
+	if p.Version != other.Version {
+		if p.Version == nil || other.Version == nil {
+			return false
+		}
+		if (*p.Version) != (*other.Version) {
+			return false
+		}
+	}
+	if p.Digest != other.Digest {
+		if p.Digest == nil || other.Digest == nil {
+			return false
+		}
+		if (*p.Digest) != (*other.Digest) {
+			return false
+		}
+	}
+	if p.Incarnation != other.Incarnation {
+		if p.Incarnation == nil || other.Incarnation == nil {
+			return false
+		}
+		if (*p.Incarnation) != (*other.Incarnation) {
+			return false
+		}
+	}
+	if p.Batch != other.Batch {
+		if p.Batch == nil || other.Batch == nil {
+			return false
+		}
+		if (*p.Batch) != (*other.Batch) {
+			return false
+		}
+	}
+	if p.Policy != other.Policy {
+		if p.Policy == nil || other.Policy == nil {
+			return false
+		}
+		if (*p.Policy) != (*other.Policy) {
+			return false
+		}
+	}
+	if p.Seed != other.Seed {
+		if p.Seed == nil || other.Seed == nil {
+			return false
+		}
+		if (*p.Seed) != (*other.Seed) {
+			return false
+		}
+	}
+	return true
+}
+
+func (p *Setup) String() string {
+	if p == nil {
+		return "<nil>"
+	}
+	return fmt.Sprintf("Setup(%+v)", *p)
+}
+
 type SchedulerService interface {
 	// Parameters:
 	//  - Request
@@ -12759,8 +13306,13 @@ type SchedulerService interface {
 	//  - Snapshot
 	Push(ctx context.Context, snapshot *Snapshot) (_err error)
 	View(ctx context.Context) (_r *ClusterStatus, _err error)
+	// Parameters:
+	//  - Policy
+	//  - Seed
+	SwitchPolicy(ctx context.Context, policy string, seed int64) (_err error)
 	Settle(ctx context.Context) (_err error)
 	Counters(ctx context.Context) (_r map[string]int64, _err error)
+	Setup(ctx context.Context) (_r *Setup, _err error)
 }
 
 type SchedulerServiceClient struct {
@@ -12944,11 +13496,16 @@ func (p *SchedulerServiceClient) View(ctx context.Context) (_r *ClusterStatus, _
 	return nil, thrift.NewTApplicationException(thrift.MISSING_RESULT, "view failed: unknown result")
 }
 
-func (p *SchedulerServiceClient) Settle(ctx context.Context) (_err error) {
-	var _args76 SchedulerServiceSettleArgs
-	var _result78 SchedulerServiceSettleResult
+// Parameters:
+//   - Policy
+//   - Seed
+func (p *SchedulerServiceClient) SwitchPolicy(ctx context.Context, policy string, seed int64) (_err error) {
+	var _args76 SchedulerServiceSwitchPolicyArgs
+	_args76.Policy = policy
+	_args76.Seed = seed
+	var _result78 SchedulerServiceSwitchPolicyResult
 	var _meta77 thrift.ResponseMeta
-	_meta77, _err = p.Client_().Call(ctx, "settle", &_args76, &_result78)
+	_meta77, _err = p.Client_().Call(ctx, "switchPolicy", &_args76, &_result78)
 	p.SetLastResponseMeta_(_meta77)
 	if _err != nil {
 		return
@@ -12961,21 +13518,58 @@ func (p *SchedulerServiceClient) Settle(ctx context.Context) (_err error) {
 	return nil
 }
 
-func (p *SchedulerServiceClient) Counters(ctx context.Context) (_r map[string]int64, _err error) {
-	var _args79 SchedulerServiceCountersArgs
-	var _result81 SchedulerServiceCountersResult
+func (p *SchedulerServiceClient) Settle(ctx context.Context) (_err error) {
+	var _args79 SchedulerServiceSettleArgs
+	var _result81 SchedulerServiceSettleResult
 	var _meta80 thrift.ResponseMeta
-	_meta80, _err = p.Client_().Call(ctx, "counters", &_args79, &_result81)
+	_meta80, _err = p.Client_().Call(ctx, "settle", &_args79, &_result81)
 	p.SetLastResponseMeta_(_meta80)
 	if _err != nil {
 		return
 	}
 	switch {
 	case _result81.E != nil:
-		return _r, _result81.E
+		return _result81.E
 	}
 
-	return _result81.GetSuccess(), nil
+	return nil
+}
+
+func (p *SchedulerServiceClient) Counters(ctx context.Context) (_r map[string]int64, _err error) {
+	var _args82 SchedulerServiceCountersArgs
+	var _result84 SchedulerServiceCountersResult
+	var _meta83 thrift.ResponseMeta
+	_meta83, _err = p.Client_().Call(ctx, "counters", &_args82, &_result84)
+	p.SetLastResponseMeta_(_meta83)
+	if _err != nil {
+		return
+	}
+	switch {
+	case _result84.E != nil:
+		return _r, _result84.E
+	}
+
+	return _result84.GetSuccess(), nil
+}
+
+func (p *SchedulerServiceClient) Setup(ctx context.Context) (_r *Setup, _err error) {
+	var _args85 SchedulerServiceSetupArgs
+	var _result87 SchedulerServiceSetupResult
+	var _meta86 thrift.ResponseMeta
+	_meta86, _err = p.Client_().Call(ctx, "setup", &_args85, &_result87)
+	p.SetLastResponseMeta_(_meta86)
+	if _err != nil {
+		return
+	}
+	switch {
+	case _result87.E != nil:
+		return _r, _result87.E
+	}
+
+	if _ret88 := _result87.GetSuccess(); _ret88 != nil {
+		return _ret88, nil
+	}
+	return nil, thrift.NewTApplicationException(thrift.MISSING_RESULT, "setup failed: unknown result")
 }
 
 type SchedulerServiceProcessor struct {
@@ -12998,17 +13592,19 @@ func (p *SchedulerServiceProcessor) ProcessorMap() map[string]thrift.TProcessorF
 
 func NewSchedulerServiceProcessor(handler SchedulerService) *SchedulerServiceProcessor {
 
-	self82 := &SchedulerServiceProcessor{handler: handler, processorMap: make(map[string]thrift.TProcessorFunction)}
-	self82.processorMap["submit"] = &schedulerServiceProcessorSubmit{handler: handler}
-	self82.processorMap["collect"] = &schedulerServiceProcessorCollect{handler: handler}
-	self82.processorMap["cancel"] = &schedulerServiceProcessorCancel{handler: handler}
-	self82.processorMap["tasks"] = &schedulerServiceProcessorTasks{handler: handler}
-	self82.processorMap["complete"] = &schedulerServiceProcessorComplete{handler: handler}
-	self82.processorMap["push"] = &schedulerServiceProcessorPush{handler: handler}
-	self82.processorMap["view"] = &schedulerServiceProcessorView{handler: handler}
-	self82.processorMap["settle"] = &schedulerServiceProcessorSettle{handler: handler}
-	self82.processorMap["counters"] = &schedulerServiceProcessorCounters{handler: handler}
-	return self82
+	self89 := &SchedulerServiceProcessor{handler: handler, processorMap: make(map[string]thrift.TProcessorFunction)}
+	self89.processorMap["submit"] = &schedulerServiceProcessorSubmit{handler: handler}
+	self89.processorMap["collect"] = &schedulerServiceProcessorCollect{handler: handler}
+	self89.processorMap["cancel"] = &schedulerServiceProcessorCancel{handler: handler}
+	self89.processorMap["tasks"] = &schedulerServiceProcessorTasks{handler: handler}
+	self89.processorMap["complete"] = &schedulerServiceProcessorComplete{handler: handler}
+	self89.processorMap["push"] = &schedulerServiceProcessorPush{handler: handler}
+	self89.processorMap["view"] = &schedulerServiceProcessorView{handler: handler}
+	self89.processorMap["switchPolicy"] = &schedulerServiceProcessorSwitchPolicy{handler: handler}
+	self89.processorMap["settle"] = &schedulerServiceProcessorSettle{handler: handler}
+	self89.processorMap["counters"] = &schedulerServiceProcessorCounters{handler: handler}
+	self89.processorMap["setup"] = &schedulerServiceProcessorSetup{handler: handler}
+	return self89
 }
 
 func (p *SchedulerServiceProcessor) Process(ctx context.Context, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
@@ -13021,12 +13617,12 @@ func (p *SchedulerServiceProcessor) Process(ctx context.Context, iprot, oprot th
 	}
 	iprot.Skip(ctx, thrift.STRUCT)
 	iprot.ReadMessageEnd(ctx)
-	x83 := thrift.NewTApplicationException(thrift.UNKNOWN_METHOD, "Unknown function "+name)
+	x90 := thrift.NewTApplicationException(thrift.UNKNOWN_METHOD, "Unknown function "+name)
 	oprot.WriteMessageBegin(ctx, name, thrift.EXCEPTION, seqId)
-	x83.Write(ctx, oprot)
+	x90.Write(ctx, oprot)
 	oprot.WriteMessageEnd(ctx)
 	oprot.Flush(ctx)
-	return false, x83
+	return false, x90
 
 }
 
@@ -13035,7 +13631,7 @@ type schedulerServiceProcessorSubmit struct {
 }
 
 func (p *schedulerServiceProcessorSubmit) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err84 error
+	var _write_err91 error
 	args := SchedulerServiceSubmitArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -13085,21 +13681,21 @@ func (p *schedulerServiceProcessorSubmit) Process(ctx context.Context, seqId int
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc85 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing submit: "+err2.Error())
+			_exc92 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing submit: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "submit", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err84 = thrift.WrapTException(err2)
+				_write_err91 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc85.Write(ctx, oprot); _write_err84 == nil && err2 != nil {
-				_write_err84 = thrift.WrapTException(err2)
+			if err2 := _exc92.Write(ctx, oprot); _write_err91 == nil && err2 != nil {
+				_write_err91 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err84 == nil && err2 != nil {
-				_write_err84 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err91 == nil && err2 != nil {
+				_write_err91 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err84 == nil && err2 != nil {
-				_write_err84 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err91 == nil && err2 != nil {
+				_write_err91 = thrift.WrapTException(err2)
 			}
-			if _write_err84 != nil {
-				return false, thrift.WrapTException(_write_err84)
+			if _write_err91 != nil {
+				return false, thrift.WrapTException(_write_err91)
 			}
 			return true, err
 		}
@@ -13108,19 +13704,19 @@ func (p *schedulerServiceProcessorSubmit) Process(ctx context.Context, seqId int
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "submit", thrift.REPLY, seqId); err2 != nil {
-		_write_err84 = thrift.WrapTException(err2)
+		_write_err91 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err84 == nil && err2 != nil {
-		_write_err84 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err91 == nil && err2 != nil {
+		_write_err91 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err84 == nil && err2 != nil {
-		_write_err84 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err91 == nil && err2 != nil {
+		_write_err91 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err84 == nil && err2 != nil {
-		_write_err84 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err91 == nil && err2 != nil {
+		_write_err91 = thrift.WrapTException(err2)
 	}
-	if _write_err84 != nil {
-		return false, thrift.WrapTException(_write_err84)
+	if _write_err91 != nil {
+		return false, thrift.WrapTException(_write_err91)
 	}
 	return true, err
 }
@@ -13130,7 +13726,7 @@ type schedulerServiceProcessorCollect struct {
 }
 
 func (p *schedulerServiceProcessorCollect) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err86 error
+	var _write_err93 error
 	args := SchedulerServiceCollectArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -13180,21 +13776,21 @@ func (p *schedulerServiceProcessorCollect) Process(ctx context.Context, seqId in
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc87 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing collect: "+err2.Error())
+			_exc94 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing collect: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "collect", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err86 = thrift.WrapTException(err2)
+				_write_err93 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc87.Write(ctx, oprot); _write_err86 == nil && err2 != nil {
-				_write_err86 = thrift.WrapTException(err2)
+			if err2 := _exc94.Write(ctx, oprot); _write_err93 == nil && err2 != nil {
+				_write_err93 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err86 == nil && err2 != nil {
-				_write_err86 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err93 == nil && err2 != nil {
+				_write_err93 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err86 == nil && err2 != nil {
-				_write_err86 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err93 == nil && err2 != nil {
+				_write_err93 = thrift.WrapTException(err2)
 			}
-			if _write_err86 != nil {
-				return false, thrift.WrapTException(_write_err86)
+			if _write_err93 != nil {
+				return false, thrift.WrapTException(_write_err93)
 			}
 			return true, err
 		}
@@ -13203,19 +13799,19 @@ func (p *schedulerServiceProcessorCollect) Process(ctx context.Context, seqId in
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "collect", thrift.REPLY, seqId); err2 != nil {
-		_write_err86 = thrift.WrapTException(err2)
+		_write_err93 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err86 == nil && err2 != nil {
-		_write_err86 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err93 == nil && err2 != nil {
+		_write_err93 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err86 == nil && err2 != nil {
-		_write_err86 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err93 == nil && err2 != nil {
+		_write_err93 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err86 == nil && err2 != nil {
-		_write_err86 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err93 == nil && err2 != nil {
+		_write_err93 = thrift.WrapTException(err2)
 	}
-	if _write_err86 != nil {
-		return false, thrift.WrapTException(_write_err86)
+	if _write_err93 != nil {
+		return false, thrift.WrapTException(_write_err93)
 	}
 	return true, err
 }
@@ -13225,7 +13821,7 @@ type schedulerServiceProcessorCancel struct {
 }
 
 func (p *schedulerServiceProcessorCancel) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err88 error
+	var _write_err95 error
 	args := SchedulerServiceCancelArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -13275,21 +13871,21 @@ func (p *schedulerServiceProcessorCancel) Process(ctx context.Context, seqId int
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc89 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing cancel: "+err2.Error())
+			_exc96 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing cancel: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "cancel", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err88 = thrift.WrapTException(err2)
+				_write_err95 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc89.Write(ctx, oprot); _write_err88 == nil && err2 != nil {
-				_write_err88 = thrift.WrapTException(err2)
+			if err2 := _exc96.Write(ctx, oprot); _write_err95 == nil && err2 != nil {
+				_write_err95 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err88 == nil && err2 != nil {
-				_write_err88 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err95 == nil && err2 != nil {
+				_write_err95 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err88 == nil && err2 != nil {
-				_write_err88 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err95 == nil && err2 != nil {
+				_write_err95 = thrift.WrapTException(err2)
 			}
-			if _write_err88 != nil {
-				return false, thrift.WrapTException(_write_err88)
+			if _write_err95 != nil {
+				return false, thrift.WrapTException(_write_err95)
 			}
 			return true, err
 		}
@@ -13298,19 +13894,19 @@ func (p *schedulerServiceProcessorCancel) Process(ctx context.Context, seqId int
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "cancel", thrift.REPLY, seqId); err2 != nil {
-		_write_err88 = thrift.WrapTException(err2)
+		_write_err95 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err88 == nil && err2 != nil {
-		_write_err88 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err95 == nil && err2 != nil {
+		_write_err95 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err88 == nil && err2 != nil {
-		_write_err88 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err95 == nil && err2 != nil {
+		_write_err95 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err88 == nil && err2 != nil {
-		_write_err88 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err95 == nil && err2 != nil {
+		_write_err95 = thrift.WrapTException(err2)
 	}
-	if _write_err88 != nil {
-		return false, thrift.WrapTException(_write_err88)
+	if _write_err95 != nil {
+		return false, thrift.WrapTException(_write_err95)
 	}
 	return true, err
 }
@@ -13320,7 +13916,7 @@ type schedulerServiceProcessorTasks struct {
 }
 
 func (p *schedulerServiceProcessorTasks) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err90 error
+	var _write_err97 error
 	args := SchedulerServiceTasksArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -13370,21 +13966,21 @@ func (p *schedulerServiceProcessorTasks) Process(ctx context.Context, seqId int3
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc91 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing tasks: "+err2.Error())
+			_exc98 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing tasks: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "tasks", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err90 = thrift.WrapTException(err2)
+				_write_err97 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc91.Write(ctx, oprot); _write_err90 == nil && err2 != nil {
-				_write_err90 = thrift.WrapTException(err2)
+			if err2 := _exc98.Write(ctx, oprot); _write_err97 == nil && err2 != nil {
+				_write_err97 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err90 == nil && err2 != nil {
-				_write_err90 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err97 == nil && err2 != nil {
+				_write_err97 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err90 == nil && err2 != nil {
-				_write_err90 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err97 == nil && err2 != nil {
+				_write_err97 = thrift.WrapTException(err2)
 			}
-			if _write_err90 != nil {
-				return false, thrift.WrapTException(_write_err90)
+			if _write_err97 != nil {
+				return false, thrift.WrapTException(_write_err97)
 			}
 			return true, err
 		}
@@ -13393,19 +13989,19 @@ func (p *schedulerServiceProcessorTasks) Process(ctx context.Context, seqId int3
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "tasks", thrift.REPLY, seqId); err2 != nil {
-		_write_err90 = thrift.WrapTException(err2)
+		_write_err97 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err90 == nil && err2 != nil {
-		_write_err90 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err97 == nil && err2 != nil {
+		_write_err97 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err90 == nil && err2 != nil {
-		_write_err90 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err97 == nil && err2 != nil {
+		_write_err97 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err90 == nil && err2 != nil {
-		_write_err90 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err97 == nil && err2 != nil {
+		_write_err97 = thrift.WrapTException(err2)
 	}
-	if _write_err90 != nil {
-		return false, thrift.WrapTException(_write_err90)
+	if _write_err97 != nil {
+		return false, thrift.WrapTException(_write_err97)
 	}
 	return true, err
 }
@@ -13415,7 +14011,7 @@ type schedulerServiceProcessorComplete struct {
 }
 
 func (p *schedulerServiceProcessorComplete) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err92 error
+	var _write_err99 error
 	args := SchedulerServiceCompleteArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -13465,40 +14061,40 @@ func (p *schedulerServiceProcessorComplete) Process(ctx context.Context, seqId i
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc93 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing complete: "+err2.Error())
+			_exc100 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing complete: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "complete", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err92 = thrift.WrapTException(err2)
+				_write_err99 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc93.Write(ctx, oprot); _write_err92 == nil && err2 != nil {
-				_write_err92 = thrift.WrapTException(err2)
+			if err2 := _exc100.Write(ctx, oprot); _write_err99 == nil && err2 != nil {
+				_write_err99 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err92 == nil && err2 != nil {
-				_write_err92 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err99 == nil && err2 != nil {
+				_write_err99 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err92 == nil && err2 != nil {
-				_write_err92 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err99 == nil && err2 != nil {
+				_write_err99 = thrift.WrapTException(err2)
 			}
-			if _write_err92 != nil {
-				return false, thrift.WrapTException(_write_err92)
+			if _write_err99 != nil {
+				return false, thrift.WrapTException(_write_err99)
 			}
 			return true, err
 		}
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "complete", thrift.REPLY, seqId); err2 != nil {
-		_write_err92 = thrift.WrapTException(err2)
+		_write_err99 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err92 == nil && err2 != nil {
-		_write_err92 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err99 == nil && err2 != nil {
+		_write_err99 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err92 == nil && err2 != nil {
-		_write_err92 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err99 == nil && err2 != nil {
+		_write_err99 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err92 == nil && err2 != nil {
-		_write_err92 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err99 == nil && err2 != nil {
+		_write_err99 = thrift.WrapTException(err2)
 	}
-	if _write_err92 != nil {
-		return false, thrift.WrapTException(_write_err92)
+	if _write_err99 != nil {
+		return false, thrift.WrapTException(_write_err99)
 	}
 	return true, err
 }
@@ -13508,7 +14104,7 @@ type schedulerServiceProcessorPush struct {
 }
 
 func (p *schedulerServiceProcessorPush) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err94 error
+	var _write_err101 error
 	args := SchedulerServicePushArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -13558,40 +14154,40 @@ func (p *schedulerServiceProcessorPush) Process(ctx context.Context, seqId int32
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc95 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing push: "+err2.Error())
+			_exc102 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing push: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "push", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err94 = thrift.WrapTException(err2)
+				_write_err101 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc95.Write(ctx, oprot); _write_err94 == nil && err2 != nil {
-				_write_err94 = thrift.WrapTException(err2)
+			if err2 := _exc102.Write(ctx, oprot); _write_err101 == nil && err2 != nil {
+				_write_err101 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err94 == nil && err2 != nil {
-				_write_err94 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err101 == nil && err2 != nil {
+				_write_err101 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err94 == nil && err2 != nil {
-				_write_err94 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err101 == nil && err2 != nil {
+				_write_err101 = thrift.WrapTException(err2)
 			}
-			if _write_err94 != nil {
-				return false, thrift.WrapTException(_write_err94)
+			if _write_err101 != nil {
+				return false, thrift.WrapTException(_write_err101)
 			}
 			return true, err
 		}
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "push", thrift.REPLY, seqId); err2 != nil {
-		_write_err94 = thrift.WrapTException(err2)
+		_write_err101 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err94 == nil && err2 != nil {
-		_write_err94 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err101 == nil && err2 != nil {
+		_write_err101 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err94 == nil && err2 != nil {
-		_write_err94 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err101 == nil && err2 != nil {
+		_write_err101 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err94 == nil && err2 != nil {
-		_write_err94 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err101 == nil && err2 != nil {
+		_write_err101 = thrift.WrapTException(err2)
 	}
-	if _write_err94 != nil {
-		return false, thrift.WrapTException(_write_err94)
+	if _write_err101 != nil {
+		return false, thrift.WrapTException(_write_err101)
 	}
 	return true, err
 }
@@ -13601,7 +14197,7 @@ type schedulerServiceProcessorView struct {
 }
 
 func (p *schedulerServiceProcessorView) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err96 error
+	var _write_err103 error
 	args := SchedulerServiceViewArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -13651,21 +14247,21 @@ func (p *schedulerServiceProcessorView) Process(ctx context.Context, seqId int32
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc97 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing view: "+err2.Error())
+			_exc104 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing view: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "view", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err96 = thrift.WrapTException(err2)
+				_write_err103 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc97.Write(ctx, oprot); _write_err96 == nil && err2 != nil {
-				_write_err96 = thrift.WrapTException(err2)
+			if err2 := _exc104.Write(ctx, oprot); _write_err103 == nil && err2 != nil {
+				_write_err103 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err96 == nil && err2 != nil {
-				_write_err96 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err103 == nil && err2 != nil {
+				_write_err103 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err96 == nil && err2 != nil {
-				_write_err96 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err103 == nil && err2 != nil {
+				_write_err103 = thrift.WrapTException(err2)
 			}
-			if _write_err96 != nil {
-				return false, thrift.WrapTException(_write_err96)
+			if _write_err103 != nil {
+				return false, thrift.WrapTException(_write_err103)
 			}
 			return true, err
 		}
@@ -13674,19 +14270,112 @@ func (p *schedulerServiceProcessorView) Process(ctx context.Context, seqId int32
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "view", thrift.REPLY, seqId); err2 != nil {
-		_write_err96 = thrift.WrapTException(err2)
+		_write_err103 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err96 == nil && err2 != nil {
-		_write_err96 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err103 == nil && err2 != nil {
+		_write_err103 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err96 == nil && err2 != nil {
-		_write_err96 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err103 == nil && err2 != nil {
+		_write_err103 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err96 == nil && err2 != nil {
-		_write_err96 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err103 == nil && err2 != nil {
+		_write_err103 = thrift.WrapTException(err2)
 	}
-	if _write_err96 != nil {
-		return false, thrift.WrapTException(_write_err96)
+	if _write_err103 != nil {
+		return false, thrift.WrapTException(_write_err103)
+	}
+	return true, err
+}
+
+type schedulerServiceProcessorSwitchPolicy struct {
+	handler SchedulerService
+}
+
+func (p *schedulerServiceProcessorSwitchPolicy) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
+	var _write_err105 error
+	args := SchedulerServiceSwitchPolicyArgs{}
+	if err2 := args.Read(ctx, iprot); err2 != nil {
+		iprot.ReadMessageEnd(ctx)
+		x := thrift.NewTApplicationException(thrift.PROTOCOL_ERROR, err2.Error())
+		oprot.WriteMessageBegin(ctx, "switchPolicy", thrift.EXCEPTION, seqId)
+		x.Write(ctx, oprot)
+		oprot.WriteMessageEnd(ctx)
+		oprot.Flush(ctx)
+		return false, thrift.WrapTException(err2)
+	}
+	iprot.ReadMessageEnd(ctx)
+
+	tickerCancel := func() {}
+	// Start a goroutine to do server side connectivity check.
+	if thrift.ServerConnectivityCheckInterval > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithCancel(ctx)
+		defer cancel()
+		var tickerCtx context.Context
+		tickerCtx, tickerCancel = context.WithCancel(context.Background())
+		defer tickerCancel()
+		go func(ctx context.Context, cancel context.CancelFunc) {
+			ticker := time.NewTicker(thrift.ServerConnectivityCheckInterval)
+			defer ticker.Stop()
+			for {
+				select {
+				case <-ctx.Done():
+					return
+				case <-ticker.C:
+					if !iprot.Transport().IsOpen() {
+						cancel()
+						return
+					}
+				}
+			}
+		}(tickerCtx, cancel)
+	}
+
+	result := SchedulerServiceSwitchPolicyResult{}
+	if err2 := p.handler.SwitchPolicy(ctx, args.Policy, args.Seed); err2 != nil {
+		tickerCancel()
+		err = thrift.WrapTException(err2)
+		switch v := err2.(type) {
+		case *ServiceError:
+			result.E = v
+		default:
+			if errors.Is(err2, thrift.ErrAbandonRequest) {
+				return false, thrift.WrapTException(err2)
+			}
+			_exc106 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing switchPolicy: "+err2.Error())
+			if err2 := oprot.WriteMessageBegin(ctx, "switchPolicy", thrift.EXCEPTION, seqId); err2 != nil {
+				_write_err105 = thrift.WrapTException(err2)
+			}
+			if err2 := _exc106.Write(ctx, oprot); _write_err105 == nil && err2 != nil {
+				_write_err105 = thrift.WrapTException(err2)
+			}
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err105 == nil && err2 != nil {
+				_write_err105 = thrift.WrapTException(err2)
+			}
+			if err2 := oprot.Flush(ctx); _write_err105 == nil && err2 != nil {
+				_write_err105 = thrift.WrapTException(err2)
+			}
+			if _write_err105 != nil {
+				return false, thrift.WrapTException(_write_err105)
+			}
+			return true, err
+		}
+	}
+	tickerCancel()
+	if err2 := oprot.WriteMessageBegin(ctx, "switchPolicy", thrift.REPLY, seqId); err2 != nil {
+		_write_err105 = thrift.WrapTException(err2)
+	}
+	if err2 := result.Write(ctx, oprot); _write_err105 == nil && err2 != nil {
+		_write_err105 = thrift.WrapTException(err2)
+	}
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err105 == nil && err2 != nil {
+		_write_err105 = thrift.WrapTException(err2)
+	}
+	if err2 := oprot.Flush(ctx); _write_err105 == nil && err2 != nil {
+		_write_err105 = thrift.WrapTException(err2)
+	}
+	if _write_err105 != nil {
+		return false, thrift.WrapTException(_write_err105)
 	}
 	return true, err
 }
@@ -13696,7 +14385,7 @@ type schedulerServiceProcessorSettle struct {
 }
 
 func (p *schedulerServiceProcessorSettle) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err98 error
+	var _write_err107 error
 	args := SchedulerServiceSettleArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -13746,40 +14435,40 @@ func (p *schedulerServiceProcessorSettle) Process(ctx context.Context, seqId int
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc99 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing settle: "+err2.Error())
+			_exc108 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing settle: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "settle", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err98 = thrift.WrapTException(err2)
+				_write_err107 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc99.Write(ctx, oprot); _write_err98 == nil && err2 != nil {
-				_write_err98 = thrift.WrapTException(err2)
+			if err2 := _exc108.Write(ctx, oprot); _write_err107 == nil && err2 != nil {
+				_write_err107 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err98 == nil && err2 != nil {
-				_write_err98 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err107 == nil && err2 != nil {
+				_write_err107 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err98 == nil && err2 != nil {
-				_write_err98 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err107 == nil && err2 != nil {
+				_write_err107 = thrift.WrapTException(err2)
 			}
-			if _write_err98 != nil {
-				return false, thrift.WrapTException(_write_err98)
+			if _write_err107 != nil {
+				return false, thrift.WrapTException(_write_err107)
 			}
 			return true, err
 		}
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "settle", thrift.REPLY, seqId); err2 != nil {
-		_write_err98 = thrift.WrapTException(err2)
+		_write_err107 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err98 == nil && err2 != nil {
-		_write_err98 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err107 == nil && err2 != nil {
+		_write_err107 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err98 == nil && err2 != nil {
-		_write_err98 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err107 == nil && err2 != nil {
+		_write_err107 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err98 == nil && err2 != nil {
-		_write_err98 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err107 == nil && err2 != nil {
+		_write_err107 = thrift.WrapTException(err2)
 	}
-	if _write_err98 != nil {
-		return false, thrift.WrapTException(_write_err98)
+	if _write_err107 != nil {
+		return false, thrift.WrapTException(_write_err107)
 	}
 	return true, err
 }
@@ -13789,7 +14478,7 @@ type schedulerServiceProcessorCounters struct {
 }
 
 func (p *schedulerServiceProcessorCounters) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err100 error
+	var _write_err109 error
 	args := SchedulerServiceCountersArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -13839,21 +14528,21 @@ func (p *schedulerServiceProcessorCounters) Process(ctx context.Context, seqId i
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc101 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing counters: "+err2.Error())
+			_exc110 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing counters: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "counters", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err100 = thrift.WrapTException(err2)
+				_write_err109 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc101.Write(ctx, oprot); _write_err100 == nil && err2 != nil {
-				_write_err100 = thrift.WrapTException(err2)
+			if err2 := _exc110.Write(ctx, oprot); _write_err109 == nil && err2 != nil {
+				_write_err109 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err100 == nil && err2 != nil {
-				_write_err100 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err109 == nil && err2 != nil {
+				_write_err109 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err100 == nil && err2 != nil {
-				_write_err100 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err109 == nil && err2 != nil {
+				_write_err109 = thrift.WrapTException(err2)
 			}
-			if _write_err100 != nil {
-				return false, thrift.WrapTException(_write_err100)
+			if _write_err109 != nil {
+				return false, thrift.WrapTException(_write_err109)
 			}
 			return true, err
 		}
@@ -13862,19 +14551,114 @@ func (p *schedulerServiceProcessorCounters) Process(ctx context.Context, seqId i
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "counters", thrift.REPLY, seqId); err2 != nil {
-		_write_err100 = thrift.WrapTException(err2)
+		_write_err109 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err100 == nil && err2 != nil {
-		_write_err100 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err109 == nil && err2 != nil {
+		_write_err109 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err100 == nil && err2 != nil {
-		_write_err100 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err109 == nil && err2 != nil {
+		_write_err109 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err100 == nil && err2 != nil {
-		_write_err100 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err109 == nil && err2 != nil {
+		_write_err109 = thrift.WrapTException(err2)
 	}
-	if _write_err100 != nil {
-		return false, thrift.WrapTException(_write_err100)
+	if _write_err109 != nil {
+		return false, thrift.WrapTException(_write_err109)
+	}
+	return true, err
+}
+
+type schedulerServiceProcessorSetup struct {
+	handler SchedulerService
+}
+
+func (p *schedulerServiceProcessorSetup) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
+	var _write_err111 error
+	args := SchedulerServiceSetupArgs{}
+	if err2 := args.Read(ctx, iprot); err2 != nil {
+		iprot.ReadMessageEnd(ctx)
+		x := thrift.NewTApplicationException(thrift.PROTOCOL_ERROR, err2.Error())
+		oprot.WriteMessageBegin(ctx, "setup", thrift.EXCEPTION, seqId)
+		x.Write(ctx, oprot)
+		oprot.WriteMessageEnd(ctx)
+		oprot.Flush(ctx)
+		return false, thrift.WrapTException(err2)
+	}
+	iprot.ReadMessageEnd(ctx)
+
+	tickerCancel := func() {}
+	// Start a goroutine to do server side connectivity check.
+	if thrift.ServerConnectivityCheckInterval > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithCancel(ctx)
+		defer cancel()
+		var tickerCtx context.Context
+		tickerCtx, tickerCancel = context.WithCancel(context.Background())
+		defer tickerCancel()
+		go func(ctx context.Context, cancel context.CancelFunc) {
+			ticker := time.NewTicker(thrift.ServerConnectivityCheckInterval)
+			defer ticker.Stop()
+			for {
+				select {
+				case <-ctx.Done():
+					return
+				case <-ticker.C:
+					if !iprot.Transport().IsOpen() {
+						cancel()
+						return
+					}
+				}
+			}
+		}(tickerCtx, cancel)
+	}
+
+	result := SchedulerServiceSetupResult{}
+	if retval, err2 := p.handler.Setup(ctx); err2 != nil {
+		tickerCancel()
+		err = thrift.WrapTException(err2)
+		switch v := err2.(type) {
+		case *ServiceError:
+			result.E = v
+		default:
+			if errors.Is(err2, thrift.ErrAbandonRequest) {
+				return false, thrift.WrapTException(err2)
+			}
+			_exc112 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing setup: "+err2.Error())
+			if err2 := oprot.WriteMessageBegin(ctx, "setup", thrift.EXCEPTION, seqId); err2 != nil {
+				_write_err111 = thrift.WrapTException(err2)
+			}
+			if err2 := _exc112.Write(ctx, oprot); _write_err111 == nil && err2 != nil {
+				_write_err111 = thrift.WrapTException(err2)
+			}
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err111 == nil && err2 != nil {
+				_write_err111 = thrift.WrapTException(err2)
+			}
+			if err2 := oprot.Flush(ctx); _write_err111 == nil && err2 != nil {
+				_write_err111 = thrift.WrapTException(err2)
+			}
+			if _write_err111 != nil {
+				return false, thrift.WrapTException(_write_err111)
+			}
+			return true, err
+		}
+	} else {
+		result.Success = retval
+	}
+	tickerCancel()
+	if err2 := oprot.WriteMessageBegin(ctx, "setup", thrift.REPLY, seqId); err2 != nil {
+		_write_err111 = thrift.WrapTException(err2)
+	}
+	if err2 := result.Write(ctx, oprot); _write_err111 == nil && err2 != nil {
+		_write_err111 = thrift.WrapTException(err2)
+	}
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err111 == nil && err2 != nil {
+		_write_err111 = thrift.WrapTException(err2)
+	}
+	if err2 := oprot.Flush(ctx); _write_err111 == nil && err2 != nil {
+		_write_err111 = thrift.WrapTException(err2)
+	}
+	if _write_err111 != nil {
+		return false, thrift.WrapTException(_write_err111)
 	}
 	return true, err
 }
@@ -14873,11 +15657,11 @@ func (p *SchedulerServiceTasksResult) ReadField0(ctx context.Context, iprot thri
 	tSlice := make([]*TaskStatus, 0, size)
 	p.Success = tSlice
 	for i := 0; i < size; i++ {
-		_elem102 := &TaskStatus{}
-		if err := _elem102.Read(ctx, iprot); err != nil {
-			return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", _elem102), err)
+		_elem113 := &TaskStatus{}
+		if err := _elem113.Read(ctx, iprot); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", _elem113), err)
 		}
-		p.Success = append(p.Success, _elem102)
+		p.Success = append(p.Success, _elem113)
 	}
 	if err := iprot.ReadListEnd(ctx); err != nil {
 		return thrift.PrependError("error reading list end: ", err)
@@ -15606,6 +16390,255 @@ func (p *SchedulerServiceViewResult) String() string {
 	return fmt.Sprintf("SchedulerServiceViewResult(%+v)", *p)
 }
 
+// Attributes:
+//   - Policy
+//   - Seed
+type SchedulerServiceSwitchPolicyArgs struct {
+	Policy string `thrift:"policy,1" db:"policy" json:"policy"`
+	Seed   int64  `thrift:"seed,2" db:"seed" json:"seed"`
+}
+
+func NewSchedulerServiceSwitchPolicyArgs() *SchedulerServiceSwitchPolicyArgs {
+	return &SchedulerServiceSwitchPolicyArgs{}
+}
+
+func (p *SchedulerServiceSwitchPolicyArgs) GetPolicy() string {
+	return p.Policy
+}
+
+func (p *SchedulerServiceSwitchPolicyArgs) GetSeed() int64 {
+	return p.Seed
+}
+func (p *SchedulerServiceSwitchPolicyArgs) Read(ctx context.Context, iprot thrift.TProtocol) error {
+	if _, err := iprot.ReadStructBegin(ctx); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T read error: ", p), err)
+	}
+
+	for {
+		_, fieldTypeId, fieldId, err := iprot.ReadFieldBegin(ctx)
+		if err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T field %d read error: ", p, fieldId), err)
+		}
+		if fieldTypeId == thrift.STOP {
+			break
+		}
+		switch fieldId {
+		case 1:
+			if fieldTypeId == thrift.STRING {
+				if err := p.ReadField1(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 2:
+			if fieldTypeId == thrift.I64 {
+				if err := p.ReadField2(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		default:
+			if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+				return err
+			}
+		}
+		if err := iprot.ReadFieldEnd(ctx); err != nil {
+			return err
+		}
+	}
+	if err := iprot.ReadStructEnd(ctx); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T read struct end error: ", p), err)
+	}
+	return nil
+}
+
+func (p *SchedulerServiceSwitchPolicyArgs) ReadField1(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadString(ctx); err != nil {
+		return thrift.PrependError("error reading field 1: ", err)
+	} else {
+		p.Policy = v
+	}
+	return nil
+}
+
+func (p *SchedulerServiceSwitchPolicyArgs) ReadField2(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadI64(ctx); err != nil {
+		return thrift.PrependError("error reading field 2: ", err)
+	} else {
+		p.Seed = v
+	}
+	return nil
+}
+
+func (p *SchedulerServiceSwitchPolicyArgs) Write(ctx context.Context, oprot thrift.TProtocol) error {
+	if err := oprot.WriteStructBegin(ctx, "switchPolicy_args"); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T write struct begin error: ", p), err)
+	}
+	if p != nil {
+		if err := p.writeField1(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField2(ctx, oprot); err != nil {
+			return err
+		}
+	}
+	if err := oprot.WriteFieldStop(ctx); err != nil {
+		return thrift.PrependError("write field stop error: ", err)
+	}
+	if err := oprot.WriteStructEnd(ctx); err != nil {
+		return thrift.PrependError("write struct stop error: ", err)
+	}
+	return nil
+}
+
+func (p *SchedulerServiceSwitchPolicyArgs) writeField1(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if err := oprot.WriteFieldBegin(ctx, "policy", thrift.STRING, 1); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T write field begin error 1:policy: ", p), err)
+	}
+	if err := oprot.WriteString(ctx, string(p.Policy)); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T.policy (1) field write error: ", p), err)
+	}
+	if err := oprot.WriteFieldEnd(ctx); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T write field end error 1:policy: ", p), err)
+	}
+	return err
+}
+
+func (p *SchedulerServiceSwitchPolicyArgs) writeField2(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if err := oprot.WriteFieldBegin(ctx, "seed", thrift.I64, 2); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T write field begin error 2:seed: ", p), err)
+	}
+	if err := oprot.WriteI64(ctx, int64(p.Seed)); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T.seed (2) field write error: ", p), err)
+	}
+	if err := oprot.WriteFieldEnd(ctx); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T write field end error 2:seed: ", p), err)
+	}
+	return err
+}
+
+func (p *SchedulerServiceSwitchPolicyArgs) String() string {
+	if p == nil {
+		return "<nil>"
+	}
+	return fmt.Sprintf("SchedulerServiceSwitchPolicyArgs(%+v)", *p)
+}
+
+// Attributes:
+//   - E
+type SchedulerServiceSwitchPolicyResult struct {
+	E *ServiceError `thrift:"e,1" db:"e" json:"e,omitempty"`
+}
+
+func NewSchedulerServiceSwitchPolicyResult() *SchedulerServiceSwitchPolicyResult {
+	return &SchedulerServiceSwitchPolicyResult{}
+}
+
+var SchedulerServiceSwitchPolicyResult_E_DEFAULT *ServiceError
+
+func (p *SchedulerServiceSwitchPolicyResult) GetE() *ServiceError {
+	if !p.IsSetE() {
+		return SchedulerServiceSwitchPolicyResult_E_DEFAULT
+	}
+	return p.E
+}
+func (p *SchedulerServiceSwitchPolicyResult) IsSetE() bool {
+	return p.E != nil
+}
+
+func (p *SchedulerServiceSwitchPolicyResult) Read(ctx context.Context, iprot thrift.TProtocol) error {
+	if _, err := iprot.ReadStructBegin(ctx); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T read error: ", p), err)
+	}
+
+	for {
+		_, fieldTypeId, fieldId, err := iprot.ReadFieldBegin(ctx)
+		if err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T field %d read error: ", p, fieldId), err)
+		}
+		if fieldTypeId == thrift.STOP {
+			break
+		}
+		switch fieldId {
+		case 1:
+			if fieldTypeId == thrift.STRUCT {
+				if err := p.ReadField1(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		default:
+			if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+				return err
+			}
+		}
+		if err := iprot.ReadFieldEnd(ctx); err != nil {
+			return err
+		}
+	}
+	if err := iprot.ReadStructEnd(ctx); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T read struct end error: ", p), err)
+	}
+	return nil
+}
+
+func (p *SchedulerServiceSwitchPolicyResult) ReadField1(ctx context.Context, iprot thrift.TProtocol) error {
+	p.E = &ServiceError{}
+	if err := p.E.Read(ctx, iprot); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", p.E), err)
+	}
+	return nil
+}
+
+func (p *SchedulerServiceSwitchPolicyResult) Write(ctx context.Context, oprot thrift.TProtocol) error {
+	if err := oprot.WriteStructBegin(ctx, "switchPolicy_result"); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T write struct begin error: ", p), err)
+	}
+	if p != nil {
+		if err := p.writeField1(ctx, oprot); err != nil {
+			return err
+		}
+	}
+	if err := oprot.WriteFieldStop(ctx); err != nil {
+		return thrift.PrependError("write field stop error: ", err)
+	}
+	if err := oprot.WriteStructEnd(ctx); err != nil {
+		return thrift.PrependError("write struct stop error: ", err)
+	}
+	return nil
+}
+
+func (p *SchedulerServiceSwitchPolicyResult) writeField1(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetE() {
+		if err := oprot.WriteFieldBegin(ctx, "e", thrift.STRUCT, 1); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 1:e: ", p), err)
+		}
+		if err := p.E.Write(ctx, oprot); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T error writing struct: ", p.E), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 1:e: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *SchedulerServiceSwitchPolicyResult) String() string {
+	if p == nil {
+		return "<nil>"
+	}
+	return fmt.Sprintf("SchedulerServiceSwitchPolicyResult(%+v)", *p)
+}
+
 type SchedulerServiceSettleArgs struct {
 }
 
@@ -15916,19 +16949,19 @@ func (p *SchedulerServiceCountersResult) ReadField0(ctx context.Context, iprot t
 	tMap := make(map[string]int64, size)
 	p.Success = tMap
 	for i := 0; i < size; i++ {
-		var _key103 string
+		var _key114 string
 		if v, err := iprot.ReadString(ctx); err != nil {
 			return thrift.PrependError("error reading field 0: ", err)
 		} else {
-			_key103 = v
+			_key114 = v
 		}
-		var _val104 int64
+		var _val115 int64
 		if v, err := iprot.ReadI64(ctx); err != nil {
 			return thrift.PrependError("error reading field 0: ", err)
 		} else {
-			_val104 = v
+			_val115 = v
 		}
-		p.Success[_key103] = _val104
+		p.Success[_key114] = _val115
 	}
 	if err := iprot.ReadMapEnd(ctx); err != nil {
 		return thrift.PrependError("error reading map end: ", err)
@@ -16013,6 +17046,221 @@ func (p *SchedulerServiceCountersResult) String() string {
 	return fmt.Sprintf("SchedulerServiceCountersResult(%+v)", *p)
 }
 
+type SchedulerServiceSetupArgs struct {
+}
+
+func NewSchedulerServiceSetupArgs() *SchedulerServiceSetupArgs {
+	return &SchedulerServiceSetupArgs{}
+}
+
+func (p *SchedulerServiceSetupArgs) Read(ctx context.Context, iprot thrift.TProtocol) error {
+	if _, err := iprot.ReadStructBegin(ctx); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T read error: ", p), err)
+	}
+
+	for {
+		_, fieldTypeId, fieldId, err := iprot.ReadFieldBegin(ctx)
+		if err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T field %d read error: ", p, fieldId), err)
+		}
+		if fieldTypeId == thrift.STOP {
+			break
+		}
+		if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+			return err
+		}
+		if err := iprot.ReadFieldEnd(ctx); err != nil {
+			return err
+		}
+	}
+	if err := iprot.ReadStructEnd(ctx); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T read struct end error: ", p), err)
+	}
+	return nil
+}
+
+func (p *SchedulerServiceSetupArgs) Write(ctx context.Context, oprot thrift.TProtocol) error {
+	if err := oprot.WriteStructBegin(ctx, "setup_args"); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T write struct begin error: ", p), err)
+	}
+	if p != nil {
+	}
+	if err := oprot.WriteFieldStop(ctx); err != nil {
+		return thrift.PrependError("write field stop error: ", err)
+	}
+	if err := oprot.WriteStructEnd(ctx); err != nil {
+		return thrift.PrependError("write struct stop error: ", err)
+	}
+	return nil
+}
+
+func (p *SchedulerServiceSetupArgs) String() string {
+	if p == nil {
+		return "<nil>"
+	}
+	return fmt.Sprintf("SchedulerServiceSetupArgs(%+v)", *p)
+}
+
+// Attributes:
+//   - Success
+//   - E
+type SchedulerServiceSetupResult struct {
+	Success *Setup        `thrift:"success,0" db:"success" json:"success,omitempty"`
+	E       *ServiceError `thrift:"e,1" db:"e" json:"e,omitempty"`
+}
+
+func NewSchedulerServiceSetupResult() *SchedulerServiceSetupResult {
+	return &SchedulerServiceSetupResult{}
+}
+
+var SchedulerServiceSetupResult_Success_DEFAULT *Setup
+
+func (p *SchedulerServiceSetupResult) GetSuccess() *Setup {
+	if !p.IsSetSuccess() {
+		return SchedulerServiceSetupResult_Success_DEFAULT
+	}
+	return p.Success
+}
+
+var SchedulerServiceSetupResult_E_DEFAULT *ServiceError
+
+func (p *SchedulerServiceSetupResult) GetE() *ServiceError {
+	if !p.IsSetE() {
+		return SchedulerServiceSetupResult_E_DEFAULT
+	}
+	return p.E
+}
+func (p *SchedulerServiceSetupResult) IsSetSuccess() bool {
+	return p.Success != nil
+}
+
+func (p *SchedulerServiceSetupResult) IsSetE() bool {
+	return p.E != nil
+}
+
+func (p *SchedulerServiceSetupResult) Read(ctx context.Context, iprot thrift.TProtocol) error {
+	if _, err := iprot.ReadStructBegin(ctx); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T read error: ", p), err)
+	}
+
+	for {
+		_, fieldTypeId, fieldId, err := iprot.ReadFieldBegin(ctx)
+		if err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T field %d read error: ", p, fieldId), err)
+		}
+		if fieldTypeId == thrift.STOP {
+			break
+		}
+		switch fieldId {
+		case 0:
+			if fieldTypeId == thrift.STRUCT {
+				if err := p.ReadField0(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 1:
+			if fieldTypeId == thrift.STRUCT {
+				if err := p.ReadField1(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		default:
+			if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+				return err
+			}
+		}
+		if err := iprot.ReadFieldEnd(ctx); err != nil {
+			return err
+		}
+	}
+	if err := iprot.ReadStructEnd(ctx); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T read struct end error: ", p), err)
+	}
+	return nil
+}
+
+func (p *SchedulerServiceSetupResult) ReadField0(ctx context.Context, iprot thrift.TProtocol) error {
+	p.Success = &Setup{}
+	if err := p.Success.Read(ctx, iprot); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", p.Success), err)
+	}
+	return nil
+}
+
+func (p *SchedulerServiceSetupResult) ReadField1(ctx context.Context, iprot thrift.TProtocol) error {
+	p.E = &ServiceError{}
+	if err := p.E.Read(ctx, iprot); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", p.E), err)
+	}
+	return nil
+}
+
+func (p *SchedulerServiceSetupResult) Write(ctx context.Context, oprot thrift.TProtocol) error {
+	if err := oprot.WriteStructBegin(ctx, "setup_result"); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T write struct begin error: ", p), err)
+	}
+	if p != nil {
+		if err := p.writeField0(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField1(ctx, oprot); err != nil {
+			return err
+		}
+	}
+	if err := oprot.WriteFieldStop(ctx); err != nil {
+		return thrift.PrependError("write field stop error: ", err)
+	}
+	if err := oprot.WriteStructEnd(ctx); err != nil {
+		return thrift.PrependError("write struct stop error: ", err)
+	}
+	return nil
+}
+
+func (p *SchedulerServiceSetupResult) writeField0(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetSuccess() {
+		if err := oprot.WriteFieldBegin(ctx, "success", thrift.STRUCT, 0); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 0:success: ", p), err)
+		}
+		if err := p.Success.Write(ctx, oprot); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T error writing struct: ", p.Success), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 0:success: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *SchedulerServiceSetupResult) writeField1(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetE() {
+		if err := oprot.WriteFieldBegin(ctx, "e", thrift.STRUCT, 1); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 1:e: ", p), err)
+		}
+		if err := p.E.Write(ctx, oprot); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T error writing struct: ", p.E), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 1:e: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *SchedulerServiceSetupResult) String() string {
+	if p == nil {
+		return "<nil>"
+	}
+	return fmt.Sprintf("SchedulerServiceSetupResult(%+v)", *p)
+}
+
 type WorkerService interface {
 	// Parameters:
 	//  - Scheduler
@@ -16034,6 +17282,7 @@ type WorkerService interface {
 	Tasks(ctx context.Context, query *TaskQuery) (_r []*TaskStatus, _err error)
 	State(ctx context.Context) (_r *Report, _err error)
 	Counters(ctx context.Context) (_r map[string]int64, _err error)
+	Setup(ctx context.Context) (_r *Setup, _err error)
 }
 
 type WorkerServiceClient struct {
@@ -16074,22 +17323,22 @@ func (p *WorkerServiceClient) SetLastResponseMeta_(meta thrift.ResponseMeta) {
 // Parameters:
 //   - Scheduler
 func (p *WorkerServiceClient) Attach(ctx context.Context, scheduler *SchedulerRef) (_r *AttachReply, _err error) {
-	var _args105 WorkerServiceAttachArgs
-	_args105.Scheduler = scheduler
-	var _result107 WorkerServiceAttachResult
-	var _meta106 thrift.ResponseMeta
-	_meta106, _err = p.Client_().Call(ctx, "attach", &_args105, &_result107)
-	p.SetLastResponseMeta_(_meta106)
+	var _args116 WorkerServiceAttachArgs
+	_args116.Scheduler = scheduler
+	var _result118 WorkerServiceAttachResult
+	var _meta117 thrift.ResponseMeta
+	_meta117, _err = p.Client_().Call(ctx, "attach", &_args116, &_result118)
+	p.SetLastResponseMeta_(_meta117)
 	if _err != nil {
 		return
 	}
 	switch {
-	case _result107.E != nil:
-		return _r, _result107.E
+	case _result118.E != nil:
+		return _r, _result118.E
 	}
 
-	if _ret108 := _result107.GetSuccess(); _ret108 != nil {
-		return _ret108, nil
+	if _ret119 := _result118.GetSuccess(); _ret119 != nil {
+		return _ret119, nil
 	}
 	return nil, thrift.NewTApplicationException(thrift.MISSING_RESULT, "attach failed: unknown result")
 }
@@ -16097,22 +17346,22 @@ func (p *WorkerServiceClient) Attach(ctx context.Context, scheduler *SchedulerRe
 // Parameters:
 //   - Request
 func (p *WorkerServiceClient) Enqueue(ctx context.Context, request *EnqueueRequest) (_r *EnqueueReply, _err error) {
-	var _args109 WorkerServiceEnqueueArgs
-	_args109.Request = request
-	var _result111 WorkerServiceEnqueueResult
-	var _meta110 thrift.ResponseMeta
-	_meta110, _err = p.Client_().Call(ctx, "enqueue", &_args109, &_result111)
-	p.SetLastResponseMeta_(_meta110)
+	var _args120 WorkerServiceEnqueueArgs
+	_args120.Request = request
+	var _result122 WorkerServiceEnqueueResult
+	var _meta121 thrift.ResponseMeta
+	_meta121, _err = p.Client_().Call(ctx, "enqueue", &_args120, &_result122)
+	p.SetLastResponseMeta_(_meta121)
 	if _err != nil {
 		return
 	}
 	switch {
-	case _result111.E != nil:
-		return _r, _result111.E
+	case _result122.E != nil:
+		return _r, _result122.E
 	}
 
-	if _ret112 := _result111.GetSuccess(); _ret112 != nil {
-		return _ret112, nil
+	if _ret123 := _result122.GetSuccess(); _ret123 != nil {
+		return _ret123, nil
 	}
 	return nil, thrift.NewTApplicationException(thrift.MISSING_RESULT, "enqueue failed: unknown result")
 }
@@ -16120,22 +17369,22 @@ func (p *WorkerServiceClient) Enqueue(ctx context.Context, request *EnqueueReque
 // Parameters:
 //   - Request
 func (p *WorkerServiceClient) Probe(ctx context.Context, request *ProbeRequest) (_r *ProbeReply, _err error) {
-	var _args113 WorkerServiceProbeArgs
-	_args113.Request = request
-	var _result115 WorkerServiceProbeResult
-	var _meta114 thrift.ResponseMeta
-	_meta114, _err = p.Client_().Call(ctx, "probe", &_args113, &_result115)
-	p.SetLastResponseMeta_(_meta114)
+	var _args124 WorkerServiceProbeArgs
+	_args124.Request = request
+	var _result126 WorkerServiceProbeResult
+	var _meta125 thrift.ResponseMeta
+	_meta125, _err = p.Client_().Call(ctx, "probe", &_args124, &_result126)
+	p.SetLastResponseMeta_(_meta125)
 	if _err != nil {
 		return
 	}
 	switch {
-	case _result115.E != nil:
-		return _r, _result115.E
+	case _result126.E != nil:
+		return _r, _result126.E
 	}
 
-	if _ret116 := _result115.GetSuccess(); _ret116 != nil {
-		return _ret116, nil
+	if _ret127 := _result126.GetSuccess(); _ret127 != nil {
+		return _ret127, nil
 	}
 	return nil, thrift.NewTApplicationException(thrift.MISSING_RESULT, "probe failed: unknown result")
 }
@@ -16143,38 +17392,38 @@ func (p *WorkerServiceClient) Probe(ctx context.Context, request *ProbeRequest) 
 // Parameters:
 //   - TaskID
 func (p *WorkerServiceClient) Cancel(ctx context.Context, task_id string) (_r bool, _err error) {
-	var _args117 WorkerServiceCancelArgs
-	_args117.TaskID = task_id
-	var _result119 WorkerServiceCancelResult
-	var _meta118 thrift.ResponseMeta
-	_meta118, _err = p.Client_().Call(ctx, "cancel", &_args117, &_result119)
-	p.SetLastResponseMeta_(_meta118)
+	var _args128 WorkerServiceCancelArgs
+	_args128.TaskID = task_id
+	var _result130 WorkerServiceCancelResult
+	var _meta129 thrift.ResponseMeta
+	_meta129, _err = p.Client_().Call(ctx, "cancel", &_args128, &_result130)
+	p.SetLastResponseMeta_(_meta129)
 	if _err != nil {
 		return
 	}
 	switch {
-	case _result119.E != nil:
-		return _r, _result119.E
+	case _result130.E != nil:
+		return _r, _result130.E
 	}
 
-	return _result119.GetSuccess(), nil
+	return _result130.GetSuccess(), nil
 }
 
 // Parameters:
 //   - Draining
 func (p *WorkerServiceClient) Drain(ctx context.Context, draining bool) (_err error) {
-	var _args120 WorkerServiceDrainArgs
-	_args120.Draining = draining
-	var _result122 WorkerServiceDrainResult
-	var _meta121 thrift.ResponseMeta
-	_meta121, _err = p.Client_().Call(ctx, "drain", &_args120, &_result122)
-	p.SetLastResponseMeta_(_meta121)
+	var _args131 WorkerServiceDrainArgs
+	_args131.Draining = draining
+	var _result133 WorkerServiceDrainResult
+	var _meta132 thrift.ResponseMeta
+	_meta132, _err = p.Client_().Call(ctx, "drain", &_args131, &_result133)
+	p.SetLastResponseMeta_(_meta132)
 	if _err != nil {
 		return
 	}
 	switch {
-	case _result122.E != nil:
-		return _result122.E
+	case _result133.E != nil:
+		return _result133.E
 	}
 
 	return nil
@@ -16183,58 +17432,78 @@ func (p *WorkerServiceClient) Drain(ctx context.Context, draining bool) (_err er
 // Parameters:
 //   - Query
 func (p *WorkerServiceClient) Tasks(ctx context.Context, query *TaskQuery) (_r []*TaskStatus, _err error) {
-	var _args123 WorkerServiceTasksArgs
-	_args123.Query = query
-	var _result125 WorkerServiceTasksResult
-	var _meta124 thrift.ResponseMeta
-	_meta124, _err = p.Client_().Call(ctx, "tasks", &_args123, &_result125)
-	p.SetLastResponseMeta_(_meta124)
+	var _args134 WorkerServiceTasksArgs
+	_args134.Query = query
+	var _result136 WorkerServiceTasksResult
+	var _meta135 thrift.ResponseMeta
+	_meta135, _err = p.Client_().Call(ctx, "tasks", &_args134, &_result136)
+	p.SetLastResponseMeta_(_meta135)
 	if _err != nil {
 		return
 	}
 	switch {
-	case _result125.E != nil:
-		return _r, _result125.E
+	case _result136.E != nil:
+		return _r, _result136.E
 	}
 
-	return _result125.GetSuccess(), nil
+	return _result136.GetSuccess(), nil
 }
 
 func (p *WorkerServiceClient) State(ctx context.Context) (_r *Report, _err error) {
-	var _args126 WorkerServiceStateArgs
-	var _result128 WorkerServiceStateResult
-	var _meta127 thrift.ResponseMeta
-	_meta127, _err = p.Client_().Call(ctx, "state", &_args126, &_result128)
-	p.SetLastResponseMeta_(_meta127)
+	var _args137 WorkerServiceStateArgs
+	var _result139 WorkerServiceStateResult
+	var _meta138 thrift.ResponseMeta
+	_meta138, _err = p.Client_().Call(ctx, "state", &_args137, &_result139)
+	p.SetLastResponseMeta_(_meta138)
 	if _err != nil {
 		return
 	}
 	switch {
-	case _result128.E != nil:
-		return _r, _result128.E
+	case _result139.E != nil:
+		return _r, _result139.E
 	}
 
-	if _ret129 := _result128.GetSuccess(); _ret129 != nil {
-		return _ret129, nil
+	if _ret140 := _result139.GetSuccess(); _ret140 != nil {
+		return _ret140, nil
 	}
 	return nil, thrift.NewTApplicationException(thrift.MISSING_RESULT, "state failed: unknown result")
 }
 
 func (p *WorkerServiceClient) Counters(ctx context.Context) (_r map[string]int64, _err error) {
-	var _args130 WorkerServiceCountersArgs
-	var _result132 WorkerServiceCountersResult
-	var _meta131 thrift.ResponseMeta
-	_meta131, _err = p.Client_().Call(ctx, "counters", &_args130, &_result132)
-	p.SetLastResponseMeta_(_meta131)
+	var _args141 WorkerServiceCountersArgs
+	var _result143 WorkerServiceCountersResult
+	var _meta142 thrift.ResponseMeta
+	_meta142, _err = p.Client_().Call(ctx, "counters", &_args141, &_result143)
+	p.SetLastResponseMeta_(_meta142)
 	if _err != nil {
 		return
 	}
 	switch {
-	case _result132.E != nil:
-		return _r, _result132.E
+	case _result143.E != nil:
+		return _r, _result143.E
 	}
 
-	return _result132.GetSuccess(), nil
+	return _result143.GetSuccess(), nil
+}
+
+func (p *WorkerServiceClient) Setup(ctx context.Context) (_r *Setup, _err error) {
+	var _args144 WorkerServiceSetupArgs
+	var _result146 WorkerServiceSetupResult
+	var _meta145 thrift.ResponseMeta
+	_meta145, _err = p.Client_().Call(ctx, "setup", &_args144, &_result146)
+	p.SetLastResponseMeta_(_meta145)
+	if _err != nil {
+		return
+	}
+	switch {
+	case _result146.E != nil:
+		return _r, _result146.E
+	}
+
+	if _ret147 := _result146.GetSuccess(); _ret147 != nil {
+		return _ret147, nil
+	}
+	return nil, thrift.NewTApplicationException(thrift.MISSING_RESULT, "setup failed: unknown result")
 }
 
 type WorkerServiceProcessor struct {
@@ -16257,16 +17526,17 @@ func (p *WorkerServiceProcessor) ProcessorMap() map[string]thrift.TProcessorFunc
 
 func NewWorkerServiceProcessor(handler WorkerService) *WorkerServiceProcessor {
 
-	self133 := &WorkerServiceProcessor{handler: handler, processorMap: make(map[string]thrift.TProcessorFunction)}
-	self133.processorMap["attach"] = &workerServiceProcessorAttach{handler: handler}
-	self133.processorMap["enqueue"] = &workerServiceProcessorEnqueue{handler: handler}
-	self133.processorMap["probe"] = &workerServiceProcessorProbe{handler: handler}
-	self133.processorMap["cancel"] = &workerServiceProcessorCancel{handler: handler}
-	self133.processorMap["drain"] = &workerServiceProcessorDrain{handler: handler}
-	self133.processorMap["tasks"] = &workerServiceProcessorTasks{handler: handler}
-	self133.processorMap["state"] = &workerServiceProcessorState{handler: handler}
-	self133.processorMap["counters"] = &workerServiceProcessorCounters{handler: handler}
-	return self133
+	self148 := &WorkerServiceProcessor{handler: handler, processorMap: make(map[string]thrift.TProcessorFunction)}
+	self148.processorMap["attach"] = &workerServiceProcessorAttach{handler: handler}
+	self148.processorMap["enqueue"] = &workerServiceProcessorEnqueue{handler: handler}
+	self148.processorMap["probe"] = &workerServiceProcessorProbe{handler: handler}
+	self148.processorMap["cancel"] = &workerServiceProcessorCancel{handler: handler}
+	self148.processorMap["drain"] = &workerServiceProcessorDrain{handler: handler}
+	self148.processorMap["tasks"] = &workerServiceProcessorTasks{handler: handler}
+	self148.processorMap["state"] = &workerServiceProcessorState{handler: handler}
+	self148.processorMap["counters"] = &workerServiceProcessorCounters{handler: handler}
+	self148.processorMap["setup"] = &workerServiceProcessorSetup{handler: handler}
+	return self148
 }
 
 func (p *WorkerServiceProcessor) Process(ctx context.Context, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
@@ -16279,12 +17549,12 @@ func (p *WorkerServiceProcessor) Process(ctx context.Context, iprot, oprot thrif
 	}
 	iprot.Skip(ctx, thrift.STRUCT)
 	iprot.ReadMessageEnd(ctx)
-	x134 := thrift.NewTApplicationException(thrift.UNKNOWN_METHOD, "Unknown function "+name)
+	x149 := thrift.NewTApplicationException(thrift.UNKNOWN_METHOD, "Unknown function "+name)
 	oprot.WriteMessageBegin(ctx, name, thrift.EXCEPTION, seqId)
-	x134.Write(ctx, oprot)
+	x149.Write(ctx, oprot)
 	oprot.WriteMessageEnd(ctx)
 	oprot.Flush(ctx)
-	return false, x134
+	return false, x149
 
 }
 
@@ -16293,7 +17563,7 @@ type workerServiceProcessorAttach struct {
 }
 
 func (p *workerServiceProcessorAttach) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err135 error
+	var _write_err150 error
 	args := WorkerServiceAttachArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -16343,21 +17613,21 @@ func (p *workerServiceProcessorAttach) Process(ctx context.Context, seqId int32,
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc136 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing attach: "+err2.Error())
+			_exc151 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing attach: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "attach", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err135 = thrift.WrapTException(err2)
+				_write_err150 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc136.Write(ctx, oprot); _write_err135 == nil && err2 != nil {
-				_write_err135 = thrift.WrapTException(err2)
+			if err2 := _exc151.Write(ctx, oprot); _write_err150 == nil && err2 != nil {
+				_write_err150 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err135 == nil && err2 != nil {
-				_write_err135 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err150 == nil && err2 != nil {
+				_write_err150 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err135 == nil && err2 != nil {
-				_write_err135 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err150 == nil && err2 != nil {
+				_write_err150 = thrift.WrapTException(err2)
 			}
-			if _write_err135 != nil {
-				return false, thrift.WrapTException(_write_err135)
+			if _write_err150 != nil {
+				return false, thrift.WrapTException(_write_err150)
 			}
 			return true, err
 		}
@@ -16366,19 +17636,19 @@ func (p *workerServiceProcessorAttach) Process(ctx context.Context, seqId int32,
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "attach", thrift.REPLY, seqId); err2 != nil {
-		_write_err135 = thrift.WrapTException(err2)
+		_write_err150 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err135 == nil && err2 != nil {
-		_write_err135 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err150 == nil && err2 != nil {
+		_write_err150 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err135 == nil && err2 != nil {
-		_write_err135 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err150 == nil && err2 != nil {
+		_write_err150 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err135 == nil && err2 != nil {
-		_write_err135 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err150 == nil && err2 != nil {
+		_write_err150 = thrift.WrapTException(err2)
 	}
-	if _write_err135 != nil {
-		return false, thrift.WrapTException(_write_err135)
+	if _write_err150 != nil {
+		return false, thrift.WrapTException(_write_err150)
 	}
 	return true, err
 }
@@ -16388,7 +17658,7 @@ type workerServiceProcessorEnqueue struct {
 }
 
 func (p *workerServiceProcessorEnqueue) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err137 error
+	var _write_err152 error
 	args := WorkerServiceEnqueueArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -16438,21 +17708,21 @@ func (p *workerServiceProcessorEnqueue) Process(ctx context.Context, seqId int32
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc138 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing enqueue: "+err2.Error())
+			_exc153 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing enqueue: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "enqueue", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err137 = thrift.WrapTException(err2)
+				_write_err152 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc138.Write(ctx, oprot); _write_err137 == nil && err2 != nil {
-				_write_err137 = thrift.WrapTException(err2)
+			if err2 := _exc153.Write(ctx, oprot); _write_err152 == nil && err2 != nil {
+				_write_err152 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err137 == nil && err2 != nil {
-				_write_err137 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err152 == nil && err2 != nil {
+				_write_err152 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err137 == nil && err2 != nil {
-				_write_err137 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err152 == nil && err2 != nil {
+				_write_err152 = thrift.WrapTException(err2)
 			}
-			if _write_err137 != nil {
-				return false, thrift.WrapTException(_write_err137)
+			if _write_err152 != nil {
+				return false, thrift.WrapTException(_write_err152)
 			}
 			return true, err
 		}
@@ -16461,19 +17731,19 @@ func (p *workerServiceProcessorEnqueue) Process(ctx context.Context, seqId int32
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "enqueue", thrift.REPLY, seqId); err2 != nil {
-		_write_err137 = thrift.WrapTException(err2)
+		_write_err152 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err137 == nil && err2 != nil {
-		_write_err137 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err152 == nil && err2 != nil {
+		_write_err152 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err137 == nil && err2 != nil {
-		_write_err137 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err152 == nil && err2 != nil {
+		_write_err152 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err137 == nil && err2 != nil {
-		_write_err137 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err152 == nil && err2 != nil {
+		_write_err152 = thrift.WrapTException(err2)
 	}
-	if _write_err137 != nil {
-		return false, thrift.WrapTException(_write_err137)
+	if _write_err152 != nil {
+		return false, thrift.WrapTException(_write_err152)
 	}
 	return true, err
 }
@@ -16483,7 +17753,7 @@ type workerServiceProcessorProbe struct {
 }
 
 func (p *workerServiceProcessorProbe) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err139 error
+	var _write_err154 error
 	args := WorkerServiceProbeArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -16533,21 +17803,21 @@ func (p *workerServiceProcessorProbe) Process(ctx context.Context, seqId int32, 
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc140 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing probe: "+err2.Error())
+			_exc155 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing probe: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "probe", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err139 = thrift.WrapTException(err2)
+				_write_err154 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc140.Write(ctx, oprot); _write_err139 == nil && err2 != nil {
-				_write_err139 = thrift.WrapTException(err2)
+			if err2 := _exc155.Write(ctx, oprot); _write_err154 == nil && err2 != nil {
+				_write_err154 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err139 == nil && err2 != nil {
-				_write_err139 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err154 == nil && err2 != nil {
+				_write_err154 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err139 == nil && err2 != nil {
-				_write_err139 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err154 == nil && err2 != nil {
+				_write_err154 = thrift.WrapTException(err2)
 			}
-			if _write_err139 != nil {
-				return false, thrift.WrapTException(_write_err139)
+			if _write_err154 != nil {
+				return false, thrift.WrapTException(_write_err154)
 			}
 			return true, err
 		}
@@ -16556,19 +17826,19 @@ func (p *workerServiceProcessorProbe) Process(ctx context.Context, seqId int32, 
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "probe", thrift.REPLY, seqId); err2 != nil {
-		_write_err139 = thrift.WrapTException(err2)
+		_write_err154 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err139 == nil && err2 != nil {
-		_write_err139 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err154 == nil && err2 != nil {
+		_write_err154 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err139 == nil && err2 != nil {
-		_write_err139 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err154 == nil && err2 != nil {
+		_write_err154 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err139 == nil && err2 != nil {
-		_write_err139 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err154 == nil && err2 != nil {
+		_write_err154 = thrift.WrapTException(err2)
 	}
-	if _write_err139 != nil {
-		return false, thrift.WrapTException(_write_err139)
+	if _write_err154 != nil {
+		return false, thrift.WrapTException(_write_err154)
 	}
 	return true, err
 }
@@ -16578,7 +17848,7 @@ type workerServiceProcessorCancel struct {
 }
 
 func (p *workerServiceProcessorCancel) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err141 error
+	var _write_err156 error
 	args := WorkerServiceCancelArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -16628,21 +17898,21 @@ func (p *workerServiceProcessorCancel) Process(ctx context.Context, seqId int32,
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc142 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing cancel: "+err2.Error())
+			_exc157 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing cancel: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "cancel", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err141 = thrift.WrapTException(err2)
+				_write_err156 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc142.Write(ctx, oprot); _write_err141 == nil && err2 != nil {
-				_write_err141 = thrift.WrapTException(err2)
+			if err2 := _exc157.Write(ctx, oprot); _write_err156 == nil && err2 != nil {
+				_write_err156 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err141 == nil && err2 != nil {
-				_write_err141 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err156 == nil && err2 != nil {
+				_write_err156 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err141 == nil && err2 != nil {
-				_write_err141 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err156 == nil && err2 != nil {
+				_write_err156 = thrift.WrapTException(err2)
 			}
-			if _write_err141 != nil {
-				return false, thrift.WrapTException(_write_err141)
+			if _write_err156 != nil {
+				return false, thrift.WrapTException(_write_err156)
 			}
 			return true, err
 		}
@@ -16651,19 +17921,19 @@ func (p *workerServiceProcessorCancel) Process(ctx context.Context, seqId int32,
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "cancel", thrift.REPLY, seqId); err2 != nil {
-		_write_err141 = thrift.WrapTException(err2)
+		_write_err156 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err141 == nil && err2 != nil {
-		_write_err141 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err156 == nil && err2 != nil {
+		_write_err156 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err141 == nil && err2 != nil {
-		_write_err141 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err156 == nil && err2 != nil {
+		_write_err156 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err141 == nil && err2 != nil {
-		_write_err141 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err156 == nil && err2 != nil {
+		_write_err156 = thrift.WrapTException(err2)
 	}
-	if _write_err141 != nil {
-		return false, thrift.WrapTException(_write_err141)
+	if _write_err156 != nil {
+		return false, thrift.WrapTException(_write_err156)
 	}
 	return true, err
 }
@@ -16673,7 +17943,7 @@ type workerServiceProcessorDrain struct {
 }
 
 func (p *workerServiceProcessorDrain) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err143 error
+	var _write_err158 error
 	args := WorkerServiceDrainArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -16723,40 +17993,40 @@ func (p *workerServiceProcessorDrain) Process(ctx context.Context, seqId int32, 
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc144 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing drain: "+err2.Error())
+			_exc159 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing drain: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "drain", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err143 = thrift.WrapTException(err2)
+				_write_err158 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc144.Write(ctx, oprot); _write_err143 == nil && err2 != nil {
-				_write_err143 = thrift.WrapTException(err2)
+			if err2 := _exc159.Write(ctx, oprot); _write_err158 == nil && err2 != nil {
+				_write_err158 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err143 == nil && err2 != nil {
-				_write_err143 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err158 == nil && err2 != nil {
+				_write_err158 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err143 == nil && err2 != nil {
-				_write_err143 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err158 == nil && err2 != nil {
+				_write_err158 = thrift.WrapTException(err2)
 			}
-			if _write_err143 != nil {
-				return false, thrift.WrapTException(_write_err143)
+			if _write_err158 != nil {
+				return false, thrift.WrapTException(_write_err158)
 			}
 			return true, err
 		}
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "drain", thrift.REPLY, seqId); err2 != nil {
-		_write_err143 = thrift.WrapTException(err2)
+		_write_err158 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err143 == nil && err2 != nil {
-		_write_err143 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err158 == nil && err2 != nil {
+		_write_err158 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err143 == nil && err2 != nil {
-		_write_err143 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err158 == nil && err2 != nil {
+		_write_err158 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err143 == nil && err2 != nil {
-		_write_err143 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err158 == nil && err2 != nil {
+		_write_err158 = thrift.WrapTException(err2)
 	}
-	if _write_err143 != nil {
-		return false, thrift.WrapTException(_write_err143)
+	if _write_err158 != nil {
+		return false, thrift.WrapTException(_write_err158)
 	}
 	return true, err
 }
@@ -16766,7 +18036,7 @@ type workerServiceProcessorTasks struct {
 }
 
 func (p *workerServiceProcessorTasks) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err145 error
+	var _write_err160 error
 	args := WorkerServiceTasksArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -16816,21 +18086,21 @@ func (p *workerServiceProcessorTasks) Process(ctx context.Context, seqId int32, 
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc146 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing tasks: "+err2.Error())
+			_exc161 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing tasks: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "tasks", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err145 = thrift.WrapTException(err2)
+				_write_err160 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc146.Write(ctx, oprot); _write_err145 == nil && err2 != nil {
-				_write_err145 = thrift.WrapTException(err2)
+			if err2 := _exc161.Write(ctx, oprot); _write_err160 == nil && err2 != nil {
+				_write_err160 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err145 == nil && err2 != nil {
-				_write_err145 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err160 == nil && err2 != nil {
+				_write_err160 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err145 == nil && err2 != nil {
-				_write_err145 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err160 == nil && err2 != nil {
+				_write_err160 = thrift.WrapTException(err2)
 			}
-			if _write_err145 != nil {
-				return false, thrift.WrapTException(_write_err145)
+			if _write_err160 != nil {
+				return false, thrift.WrapTException(_write_err160)
 			}
 			return true, err
 		}
@@ -16839,19 +18109,19 @@ func (p *workerServiceProcessorTasks) Process(ctx context.Context, seqId int32, 
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "tasks", thrift.REPLY, seqId); err2 != nil {
-		_write_err145 = thrift.WrapTException(err2)
+		_write_err160 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err145 == nil && err2 != nil {
-		_write_err145 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err160 == nil && err2 != nil {
+		_write_err160 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err145 == nil && err2 != nil {
-		_write_err145 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err160 == nil && err2 != nil {
+		_write_err160 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err145 == nil && err2 != nil {
-		_write_err145 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err160 == nil && err2 != nil {
+		_write_err160 = thrift.WrapTException(err2)
 	}
-	if _write_err145 != nil {
-		return false, thrift.WrapTException(_write_err145)
+	if _write_err160 != nil {
+		return false, thrift.WrapTException(_write_err160)
 	}
 	return true, err
 }
@@ -16861,7 +18131,7 @@ type workerServiceProcessorState struct {
 }
 
 func (p *workerServiceProcessorState) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err147 error
+	var _write_err162 error
 	args := WorkerServiceStateArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -16911,21 +18181,21 @@ func (p *workerServiceProcessorState) Process(ctx context.Context, seqId int32, 
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc148 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing state: "+err2.Error())
+			_exc163 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing state: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "state", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err147 = thrift.WrapTException(err2)
+				_write_err162 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc148.Write(ctx, oprot); _write_err147 == nil && err2 != nil {
-				_write_err147 = thrift.WrapTException(err2)
+			if err2 := _exc163.Write(ctx, oprot); _write_err162 == nil && err2 != nil {
+				_write_err162 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err147 == nil && err2 != nil {
-				_write_err147 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err162 == nil && err2 != nil {
+				_write_err162 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err147 == nil && err2 != nil {
-				_write_err147 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err162 == nil && err2 != nil {
+				_write_err162 = thrift.WrapTException(err2)
 			}
-			if _write_err147 != nil {
-				return false, thrift.WrapTException(_write_err147)
+			if _write_err162 != nil {
+				return false, thrift.WrapTException(_write_err162)
 			}
 			return true, err
 		}
@@ -16934,19 +18204,19 @@ func (p *workerServiceProcessorState) Process(ctx context.Context, seqId int32, 
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "state", thrift.REPLY, seqId); err2 != nil {
-		_write_err147 = thrift.WrapTException(err2)
+		_write_err162 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err147 == nil && err2 != nil {
-		_write_err147 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err162 == nil && err2 != nil {
+		_write_err162 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err147 == nil && err2 != nil {
-		_write_err147 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err162 == nil && err2 != nil {
+		_write_err162 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err147 == nil && err2 != nil {
-		_write_err147 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err162 == nil && err2 != nil {
+		_write_err162 = thrift.WrapTException(err2)
 	}
-	if _write_err147 != nil {
-		return false, thrift.WrapTException(_write_err147)
+	if _write_err162 != nil {
+		return false, thrift.WrapTException(_write_err162)
 	}
 	return true, err
 }
@@ -16956,7 +18226,7 @@ type workerServiceProcessorCounters struct {
 }
 
 func (p *workerServiceProcessorCounters) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err149 error
+	var _write_err164 error
 	args := WorkerServiceCountersArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -17006,21 +18276,21 @@ func (p *workerServiceProcessorCounters) Process(ctx context.Context, seqId int3
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc150 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing counters: "+err2.Error())
+			_exc165 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing counters: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "counters", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err149 = thrift.WrapTException(err2)
+				_write_err164 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc150.Write(ctx, oprot); _write_err149 == nil && err2 != nil {
-				_write_err149 = thrift.WrapTException(err2)
+			if err2 := _exc165.Write(ctx, oprot); _write_err164 == nil && err2 != nil {
+				_write_err164 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err149 == nil && err2 != nil {
-				_write_err149 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err164 == nil && err2 != nil {
+				_write_err164 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err149 == nil && err2 != nil {
-				_write_err149 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err164 == nil && err2 != nil {
+				_write_err164 = thrift.WrapTException(err2)
 			}
-			if _write_err149 != nil {
-				return false, thrift.WrapTException(_write_err149)
+			if _write_err164 != nil {
+				return false, thrift.WrapTException(_write_err164)
 			}
 			return true, err
 		}
@@ -17029,19 +18299,114 @@ func (p *workerServiceProcessorCounters) Process(ctx context.Context, seqId int3
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "counters", thrift.REPLY, seqId); err2 != nil {
-		_write_err149 = thrift.WrapTException(err2)
+		_write_err164 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err149 == nil && err2 != nil {
-		_write_err149 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err164 == nil && err2 != nil {
+		_write_err164 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err149 == nil && err2 != nil {
-		_write_err149 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err164 == nil && err2 != nil {
+		_write_err164 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err149 == nil && err2 != nil {
-		_write_err149 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err164 == nil && err2 != nil {
+		_write_err164 = thrift.WrapTException(err2)
 	}
-	if _write_err149 != nil {
-		return false, thrift.WrapTException(_write_err149)
+	if _write_err164 != nil {
+		return false, thrift.WrapTException(_write_err164)
+	}
+	return true, err
+}
+
+type workerServiceProcessorSetup struct {
+	handler WorkerService
+}
+
+func (p *workerServiceProcessorSetup) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
+	var _write_err166 error
+	args := WorkerServiceSetupArgs{}
+	if err2 := args.Read(ctx, iprot); err2 != nil {
+		iprot.ReadMessageEnd(ctx)
+		x := thrift.NewTApplicationException(thrift.PROTOCOL_ERROR, err2.Error())
+		oprot.WriteMessageBegin(ctx, "setup", thrift.EXCEPTION, seqId)
+		x.Write(ctx, oprot)
+		oprot.WriteMessageEnd(ctx)
+		oprot.Flush(ctx)
+		return false, thrift.WrapTException(err2)
+	}
+	iprot.ReadMessageEnd(ctx)
+
+	tickerCancel := func() {}
+	// Start a goroutine to do server side connectivity check.
+	if thrift.ServerConnectivityCheckInterval > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithCancel(ctx)
+		defer cancel()
+		var tickerCtx context.Context
+		tickerCtx, tickerCancel = context.WithCancel(context.Background())
+		defer tickerCancel()
+		go func(ctx context.Context, cancel context.CancelFunc) {
+			ticker := time.NewTicker(thrift.ServerConnectivityCheckInterval)
+			defer ticker.Stop()
+			for {
+				select {
+				case <-ctx.Done():
+					return
+				case <-ticker.C:
+					if !iprot.Transport().IsOpen() {
+						cancel()
+						return
+					}
+				}
+			}
+		}(tickerCtx, cancel)
+	}
+
+	result := WorkerServiceSetupResult{}
+	if retval, err2 := p.handler.Setup(ctx); err2 != nil {
+		tickerCancel()
+		err = thrift.WrapTException(err2)
+		switch v := err2.(type) {
+		case *ServiceError:
+			result.E = v
+		default:
+			if errors.Is(err2, thrift.ErrAbandonRequest) {
+				return false, thrift.WrapTException(err2)
+			}
+			_exc167 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing setup: "+err2.Error())
+			if err2 := oprot.WriteMessageBegin(ctx, "setup", thrift.EXCEPTION, seqId); err2 != nil {
+				_write_err166 = thrift.WrapTException(err2)
+			}
+			if err2 := _exc167.Write(ctx, oprot); _write_err166 == nil && err2 != nil {
+				_write_err166 = thrift.WrapTException(err2)
+			}
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err166 == nil && err2 != nil {
+				_write_err166 = thrift.WrapTException(err2)
+			}
+			if err2 := oprot.Flush(ctx); _write_err166 == nil && err2 != nil {
+				_write_err166 = thrift.WrapTException(err2)
+			}
+			if _write_err166 != nil {
+				return false, thrift.WrapTException(_write_err166)
+			}
+			return true, err
+		}
+	} else {
+		result.Success = retval
+	}
+	tickerCancel()
+	if err2 := oprot.WriteMessageBegin(ctx, "setup", thrift.REPLY, seqId); err2 != nil {
+		_write_err166 = thrift.WrapTException(err2)
+	}
+	if err2 := result.Write(ctx, oprot); _write_err166 == nil && err2 != nil {
+		_write_err166 = thrift.WrapTException(err2)
+	}
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err166 == nil && err2 != nil {
+		_write_err166 = thrift.WrapTException(err2)
+	}
+	if err2 := oprot.Flush(ctx); _write_err166 == nil && err2 != nil {
+		_write_err166 = thrift.WrapTException(err2)
+	}
+	if _write_err166 != nil {
+		return false, thrift.WrapTException(_write_err166)
 	}
 	return true, err
 }
@@ -18515,11 +19880,11 @@ func (p *WorkerServiceTasksResult) ReadField0(ctx context.Context, iprot thrift.
 	tSlice := make([]*TaskStatus, 0, size)
 	p.Success = tSlice
 	for i := 0; i < size; i++ {
-		_elem151 := &TaskStatus{}
-		if err := _elem151.Read(ctx, iprot); err != nil {
-			return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", _elem151), err)
+		_elem168 := &TaskStatus{}
+		if err := _elem168.Read(ctx, iprot); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", _elem168), err)
 		}
-		p.Success = append(p.Success, _elem151)
+		p.Success = append(p.Success, _elem168)
 	}
 	if err := iprot.ReadListEnd(ctx); err != nil {
 		return thrift.PrependError("error reading list end: ", err)
@@ -18962,19 +20327,19 @@ func (p *WorkerServiceCountersResult) ReadField0(ctx context.Context, iprot thri
 	tMap := make(map[string]int64, size)
 	p.Success = tMap
 	for i := 0; i < size; i++ {
-		var _key152 string
+		var _key169 string
 		if v, err := iprot.ReadString(ctx); err != nil {
 			return thrift.PrependError("error reading field 0: ", err)
 		} else {
-			_key152 = v
+			_key169 = v
 		}
-		var _val153 int64
+		var _val170 int64
 		if v, err := iprot.ReadI64(ctx); err != nil {
 			return thrift.PrependError("error reading field 0: ", err)
 		} else {
-			_val153 = v
+			_val170 = v
 		}
-		p.Success[_key152] = _val153
+		p.Success[_key169] = _val170
 	}
 	if err := iprot.ReadMapEnd(ctx); err != nil {
 		return thrift.PrependError("error reading map end: ", err)
@@ -19059,6 +20424,221 @@ func (p *WorkerServiceCountersResult) String() string {
 	return fmt.Sprintf("WorkerServiceCountersResult(%+v)", *p)
 }
 
+type WorkerServiceSetupArgs struct {
+}
+
+func NewWorkerServiceSetupArgs() *WorkerServiceSetupArgs {
+	return &WorkerServiceSetupArgs{}
+}
+
+func (p *WorkerServiceSetupArgs) Read(ctx context.Context, iprot thrift.TProtocol) error {
+	if _, err := iprot.ReadStructBegin(ctx); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T read error: ", p), err)
+	}
+
+	for {
+		_, fieldTypeId, fieldId, err := iprot.ReadFieldBegin(ctx)
+		if err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T field %d read error: ", p, fieldId), err)
+		}
+		if fieldTypeId == thrift.STOP {
+			break
+		}
+		if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+			return err
+		}
+		if err := iprot.ReadFieldEnd(ctx); err != nil {
+			return err
+		}
+	}
+	if err := iprot.ReadStructEnd(ctx); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T read struct end error: ", p), err)
+	}
+	return nil
+}
+
+func (p *WorkerServiceSetupArgs) Write(ctx context.Context, oprot thrift.TProtocol) error {
+	if err := oprot.WriteStructBegin(ctx, "setup_args"); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T write struct begin error: ", p), err)
+	}
+	if p != nil {
+	}
+	if err := oprot.WriteFieldStop(ctx); err != nil {
+		return thrift.PrependError("write field stop error: ", err)
+	}
+	if err := oprot.WriteStructEnd(ctx); err != nil {
+		return thrift.PrependError("write struct stop error: ", err)
+	}
+	return nil
+}
+
+func (p *WorkerServiceSetupArgs) String() string {
+	if p == nil {
+		return "<nil>"
+	}
+	return fmt.Sprintf("WorkerServiceSetupArgs(%+v)", *p)
+}
+
+// Attributes:
+//   - Success
+//   - E
+type WorkerServiceSetupResult struct {
+	Success *Setup        `thrift:"success,0" db:"success" json:"success,omitempty"`
+	E       *ServiceError `thrift:"e,1" db:"e" json:"e,omitempty"`
+}
+
+func NewWorkerServiceSetupResult() *WorkerServiceSetupResult {
+	return &WorkerServiceSetupResult{}
+}
+
+var WorkerServiceSetupResult_Success_DEFAULT *Setup
+
+func (p *WorkerServiceSetupResult) GetSuccess() *Setup {
+	if !p.IsSetSuccess() {
+		return WorkerServiceSetupResult_Success_DEFAULT
+	}
+	return p.Success
+}
+
+var WorkerServiceSetupResult_E_DEFAULT *ServiceError
+
+func (p *WorkerServiceSetupResult) GetE() *ServiceError {
+	if !p.IsSetE() {
+		return WorkerServiceSetupResult_E_DEFAULT
+	}
+	return p.E
+}
+func (p *WorkerServiceSetupResult) IsSetSuccess() bool {
+	return p.Success != nil
+}
+
+func (p *WorkerServiceSetupResult) IsSetE() bool {
+	return p.E != nil
+}
+
+func (p *WorkerServiceSetupResult) Read(ctx context.Context, iprot thrift.TProtocol) error {
+	if _, err := iprot.ReadStructBegin(ctx); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T read error: ", p), err)
+	}
+
+	for {
+		_, fieldTypeId, fieldId, err := iprot.ReadFieldBegin(ctx)
+		if err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T field %d read error: ", p, fieldId), err)
+		}
+		if fieldTypeId == thrift.STOP {
+			break
+		}
+		switch fieldId {
+		case 0:
+			if fieldTypeId == thrift.STRUCT {
+				if err := p.ReadField0(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 1:
+			if fieldTypeId == thrift.STRUCT {
+				if err := p.ReadField1(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		default:
+			if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+				return err
+			}
+		}
+		if err := iprot.ReadFieldEnd(ctx); err != nil {
+			return err
+		}
+	}
+	if err := iprot.ReadStructEnd(ctx); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T read struct end error: ", p), err)
+	}
+	return nil
+}
+
+func (p *WorkerServiceSetupResult) ReadField0(ctx context.Context, iprot thrift.TProtocol) error {
+	p.Success = &Setup{}
+	if err := p.Success.Read(ctx, iprot); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", p.Success), err)
+	}
+	return nil
+}
+
+func (p *WorkerServiceSetupResult) ReadField1(ctx context.Context, iprot thrift.TProtocol) error {
+	p.E = &ServiceError{}
+	if err := p.E.Read(ctx, iprot); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", p.E), err)
+	}
+	return nil
+}
+
+func (p *WorkerServiceSetupResult) Write(ctx context.Context, oprot thrift.TProtocol) error {
+	if err := oprot.WriteStructBegin(ctx, "setup_result"); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T write struct begin error: ", p), err)
+	}
+	if p != nil {
+		if err := p.writeField0(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField1(ctx, oprot); err != nil {
+			return err
+		}
+	}
+	if err := oprot.WriteFieldStop(ctx); err != nil {
+		return thrift.PrependError("write field stop error: ", err)
+	}
+	if err := oprot.WriteStructEnd(ctx); err != nil {
+		return thrift.PrependError("write struct stop error: ", err)
+	}
+	return nil
+}
+
+func (p *WorkerServiceSetupResult) writeField0(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetSuccess() {
+		if err := oprot.WriteFieldBegin(ctx, "success", thrift.STRUCT, 0); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 0:success: ", p), err)
+		}
+		if err := p.Success.Write(ctx, oprot); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T error writing struct: ", p.Success), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 0:success: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *WorkerServiceSetupResult) writeField1(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetE() {
+		if err := oprot.WriteFieldBegin(ctx, "e", thrift.STRUCT, 1); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 1:e: ", p), err)
+		}
+		if err := p.E.Write(ctx, oprot); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T error writing struct: ", p.E), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 1:e: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *WorkerServiceSetupResult) String() string {
+	if p == nil {
+		return "<nil>"
+	}
+	return fmt.Sprintf("WorkerServiceSetupResult(%+v)", *p)
+}
+
 type DataService interface {
 	// Parameters:
 	//  - Node
@@ -19087,6 +20667,7 @@ type DataService interface {
 	Status(ctx context.Context) (_r *ClusterStatus, _err error)
 	Settle(ctx context.Context) (_err error)
 	Counters(ctx context.Context) (_r map[string]int64, _err error)
+	Setup(ctx context.Context) (_r *Setup, _err error)
 }
 
 type DataServiceClient struct {
@@ -19127,143 +20708,33 @@ func (p *DataServiceClient) SetLastResponseMeta_(meta thrift.ResponseMeta) {
 // Parameters:
 //   - Node
 func (p *DataServiceClient) RegisterNode(ctx context.Context, node *Node) (_r int64, _err error) {
-	var _args154 DataServiceRegisterNodeArgs
-	_args154.Node = node
-	var _result156 DataServiceRegisterNodeResult
-	var _meta155 thrift.ResponseMeta
-	_meta155, _err = p.Client_().Call(ctx, "registerNode", &_args154, &_result156)
-	p.SetLastResponseMeta_(_meta155)
+	var _args171 DataServiceRegisterNodeArgs
+	_args171.Node = node
+	var _result173 DataServiceRegisterNodeResult
+	var _meta172 thrift.ResponseMeta
+	_meta172, _err = p.Client_().Call(ctx, "registerNode", &_args171, &_result173)
+	p.SetLastResponseMeta_(_meta172)
 	if _err != nil {
 		return
 	}
 	switch {
-	case _result156.E != nil:
-		return _r, _result156.E
+	case _result173.E != nil:
+		return _r, _result173.E
 	}
 
-	return _result156.GetSuccess(), nil
+	return _result173.GetSuccess(), nil
 }
 
 // Parameters:
 //   - Name
 //   - Incarnation
 func (p *DataServiceClient) UnregisterNode(ctx context.Context, name string, incarnation int64) (_err error) {
-	var _args157 DataServiceUnregisterNodeArgs
-	_args157.Name = name
-	_args157.Incarnation = incarnation
-	var _result159 DataServiceUnregisterNodeResult
-	var _meta158 thrift.ResponseMeta
-	_meta158, _err = p.Client_().Call(ctx, "unregisterNode", &_args157, &_result159)
-	p.SetLastResponseMeta_(_meta158)
-	if _err != nil {
-		return
-	}
-	switch {
-	case _result159.E != nil:
-		return _result159.E
-	}
-
-	return nil
-}
-
-// Parameters:
-//   - Scheduler
-func (p *DataServiceClient) RegisterScheduler(ctx context.Context, scheduler *SchedulerRef) (_r *Snapshot, _err error) {
-	var _args160 DataServiceRegisterSchedulerArgs
-	_args160.Scheduler = scheduler
-	var _result162 DataServiceRegisterSchedulerResult
-	var _meta161 thrift.ResponseMeta
-	_meta161, _err = p.Client_().Call(ctx, "registerScheduler", &_args160, &_result162)
-	p.SetLastResponseMeta_(_meta161)
-	if _err != nil {
-		return
-	}
-	switch {
-	case _result162.E != nil:
-		return _r, _result162.E
-	}
-
-	if _ret163 := _result162.GetSuccess(); _ret163 != nil {
-		return _ret163, nil
-	}
-	return nil, thrift.NewTApplicationException(thrift.MISSING_RESULT, "registerScheduler failed: unknown result")
-}
-
-// Parameters:
-//   - Name
-//   - Incarnation
-func (p *DataServiceClient) UnregisterScheduler(ctx context.Context, name string, incarnation int64) (_err error) {
-	var _args164 DataServiceUnregisterSchedulerArgs
-	_args164.Name = name
-	_args164.Incarnation = incarnation
-	var _result166 DataServiceUnregisterSchedulerResult
-	var _meta165 thrift.ResponseMeta
-	_meta165, _err = p.Client_().Call(ctx, "unregisterScheduler", &_args164, &_result166)
-	p.SetLastResponseMeta_(_meta165)
-	if _err != nil {
-		return
-	}
-	switch {
-	case _result166.E != nil:
-		return _result166.E
-	}
-
-	return nil
-}
-
-// Parameters:
-//   - Name
-//   - Incarnation
-func (p *DataServiceClient) CheckScheduler(ctx context.Context, name string, incarnation int64) (_err error) {
-	var _args167 DataServiceCheckSchedulerArgs
-	_args167.Name = name
-	_args167.Incarnation = incarnation
-	var _result169 DataServiceCheckSchedulerResult
-	var _meta168 thrift.ResponseMeta
-	_meta168, _err = p.Client_().Call(ctx, "checkScheduler", &_args167, &_result169)
-	p.SetLastResponseMeta_(_meta168)
-	if _err != nil {
-		return
-	}
-	switch {
-	case _result169.E != nil:
-		return _result169.E
-	}
-
-	return nil
-}
-
-// Parameters:
-//   - Delta
-func (p *DataServiceClient) Flush(ctx context.Context, delta *Delta) (_r *FlushReply, _err error) {
-	var _args170 DataServiceFlushArgs
-	_args170.Delta = delta
-	var _result172 DataServiceFlushResult
-	var _meta171 thrift.ResponseMeta
-	_meta171, _err = p.Client_().Call(ctx, "flush", &_args170, &_result172)
-	p.SetLastResponseMeta_(_meta171)
-	if _err != nil {
-		return
-	}
-	switch {
-	case _result172.E != nil:
-		return _r, _result172.E
-	}
-
-	if _ret173 := _result172.GetSuccess(); _ret173 != nil {
-		return _ret173, nil
-	}
-	return nil, thrift.NewTApplicationException(thrift.MISSING_RESULT, "flush failed: unknown result")
-}
-
-// Parameters:
-//   - Report
-func (p *DataServiceClient) Report(ctx context.Context, report *Report) (_err error) {
-	var _args174 DataServiceReportArgs
-	_args174.Report = report
-	var _result176 DataServiceReportResult
+	var _args174 DataServiceUnregisterNodeArgs
+	_args174.Name = name
+	_args174.Incarnation = incarnation
+	var _result176 DataServiceUnregisterNodeResult
 	var _meta175 thrift.ResponseMeta
-	_meta175, _err = p.Client_().Call(ctx, "report", &_args174, &_result176)
+	_meta175, _err = p.Client_().Call(ctx, "unregisterNode", &_args174, &_result176)
 	p.SetLastResponseMeta_(_meta175)
 	if _err != nil {
 		return
@@ -19276,11 +20747,14 @@ func (p *DataServiceClient) Report(ctx context.Context, report *Report) (_err er
 	return nil
 }
 
-func (p *DataServiceClient) Status(ctx context.Context) (_r *ClusterStatus, _err error) {
-	var _args177 DataServiceStatusArgs
-	var _result179 DataServiceStatusResult
+// Parameters:
+//   - Scheduler
+func (p *DataServiceClient) RegisterScheduler(ctx context.Context, scheduler *SchedulerRef) (_r *Snapshot, _err error) {
+	var _args177 DataServiceRegisterSchedulerArgs
+	_args177.Scheduler = scheduler
+	var _result179 DataServiceRegisterSchedulerResult
 	var _meta178 thrift.ResponseMeta
-	_meta178, _err = p.Client_().Call(ctx, "status", &_args177, &_result179)
+	_meta178, _err = p.Client_().Call(ctx, "registerScheduler", &_args177, &_result179)
 	p.SetLastResponseMeta_(_meta178)
 	if _err != nil {
 		return
@@ -19293,14 +20767,19 @@ func (p *DataServiceClient) Status(ctx context.Context) (_r *ClusterStatus, _err
 	if _ret180 := _result179.GetSuccess(); _ret180 != nil {
 		return _ret180, nil
 	}
-	return nil, thrift.NewTApplicationException(thrift.MISSING_RESULT, "status failed: unknown result")
+	return nil, thrift.NewTApplicationException(thrift.MISSING_RESULT, "registerScheduler failed: unknown result")
 }
 
-func (p *DataServiceClient) Settle(ctx context.Context) (_err error) {
-	var _args181 DataServiceSettleArgs
-	var _result183 DataServiceSettleResult
+// Parameters:
+//   - Name
+//   - Incarnation
+func (p *DataServiceClient) UnregisterScheduler(ctx context.Context, name string, incarnation int64) (_err error) {
+	var _args181 DataServiceUnregisterSchedulerArgs
+	_args181.Name = name
+	_args181.Incarnation = incarnation
+	var _result183 DataServiceUnregisterSchedulerResult
 	var _meta182 thrift.ResponseMeta
-	_meta182, _err = p.Client_().Call(ctx, "settle", &_args181, &_result183)
+	_meta182, _err = p.Client_().Call(ctx, "unregisterScheduler", &_args181, &_result183)
 	p.SetLastResponseMeta_(_meta182)
 	if _err != nil {
 		return
@@ -19313,21 +20792,143 @@ func (p *DataServiceClient) Settle(ctx context.Context) (_err error) {
 	return nil
 }
 
-func (p *DataServiceClient) Counters(ctx context.Context) (_r map[string]int64, _err error) {
-	var _args184 DataServiceCountersArgs
-	var _result186 DataServiceCountersResult
+// Parameters:
+//   - Name
+//   - Incarnation
+func (p *DataServiceClient) CheckScheduler(ctx context.Context, name string, incarnation int64) (_err error) {
+	var _args184 DataServiceCheckSchedulerArgs
+	_args184.Name = name
+	_args184.Incarnation = incarnation
+	var _result186 DataServiceCheckSchedulerResult
 	var _meta185 thrift.ResponseMeta
-	_meta185, _err = p.Client_().Call(ctx, "counters", &_args184, &_result186)
+	_meta185, _err = p.Client_().Call(ctx, "checkScheduler", &_args184, &_result186)
 	p.SetLastResponseMeta_(_meta185)
 	if _err != nil {
 		return
 	}
 	switch {
 	case _result186.E != nil:
-		return _r, _result186.E
+		return _result186.E
 	}
 
-	return _result186.GetSuccess(), nil
+	return nil
+}
+
+// Parameters:
+//   - Delta
+func (p *DataServiceClient) Flush(ctx context.Context, delta *Delta) (_r *FlushReply, _err error) {
+	var _args187 DataServiceFlushArgs
+	_args187.Delta = delta
+	var _result189 DataServiceFlushResult
+	var _meta188 thrift.ResponseMeta
+	_meta188, _err = p.Client_().Call(ctx, "flush", &_args187, &_result189)
+	p.SetLastResponseMeta_(_meta188)
+	if _err != nil {
+		return
+	}
+	switch {
+	case _result189.E != nil:
+		return _r, _result189.E
+	}
+
+	if _ret190 := _result189.GetSuccess(); _ret190 != nil {
+		return _ret190, nil
+	}
+	return nil, thrift.NewTApplicationException(thrift.MISSING_RESULT, "flush failed: unknown result")
+}
+
+// Parameters:
+//   - Report
+func (p *DataServiceClient) Report(ctx context.Context, report *Report) (_err error) {
+	var _args191 DataServiceReportArgs
+	_args191.Report = report
+	var _result193 DataServiceReportResult
+	var _meta192 thrift.ResponseMeta
+	_meta192, _err = p.Client_().Call(ctx, "report", &_args191, &_result193)
+	p.SetLastResponseMeta_(_meta192)
+	if _err != nil {
+		return
+	}
+	switch {
+	case _result193.E != nil:
+		return _result193.E
+	}
+
+	return nil
+}
+
+func (p *DataServiceClient) Status(ctx context.Context) (_r *ClusterStatus, _err error) {
+	var _args194 DataServiceStatusArgs
+	var _result196 DataServiceStatusResult
+	var _meta195 thrift.ResponseMeta
+	_meta195, _err = p.Client_().Call(ctx, "status", &_args194, &_result196)
+	p.SetLastResponseMeta_(_meta195)
+	if _err != nil {
+		return
+	}
+	switch {
+	case _result196.E != nil:
+		return _r, _result196.E
+	}
+
+	if _ret197 := _result196.GetSuccess(); _ret197 != nil {
+		return _ret197, nil
+	}
+	return nil, thrift.NewTApplicationException(thrift.MISSING_RESULT, "status failed: unknown result")
+}
+
+func (p *DataServiceClient) Settle(ctx context.Context) (_err error) {
+	var _args198 DataServiceSettleArgs
+	var _result200 DataServiceSettleResult
+	var _meta199 thrift.ResponseMeta
+	_meta199, _err = p.Client_().Call(ctx, "settle", &_args198, &_result200)
+	p.SetLastResponseMeta_(_meta199)
+	if _err != nil {
+		return
+	}
+	switch {
+	case _result200.E != nil:
+		return _result200.E
+	}
+
+	return nil
+}
+
+func (p *DataServiceClient) Counters(ctx context.Context) (_r map[string]int64, _err error) {
+	var _args201 DataServiceCountersArgs
+	var _result203 DataServiceCountersResult
+	var _meta202 thrift.ResponseMeta
+	_meta202, _err = p.Client_().Call(ctx, "counters", &_args201, &_result203)
+	p.SetLastResponseMeta_(_meta202)
+	if _err != nil {
+		return
+	}
+	switch {
+	case _result203.E != nil:
+		return _r, _result203.E
+	}
+
+	return _result203.GetSuccess(), nil
+}
+
+func (p *DataServiceClient) Setup(ctx context.Context) (_r *Setup, _err error) {
+	var _args204 DataServiceSetupArgs
+	var _result206 DataServiceSetupResult
+	var _meta205 thrift.ResponseMeta
+	_meta205, _err = p.Client_().Call(ctx, "setup", &_args204, &_result206)
+	p.SetLastResponseMeta_(_meta205)
+	if _err != nil {
+		return
+	}
+	switch {
+	case _result206.E != nil:
+		return _r, _result206.E
+	}
+
+	if _ret207 := _result206.GetSuccess(); _ret207 != nil {
+		return _ret207, nil
+	}
+	return nil, thrift.NewTApplicationException(thrift.MISSING_RESULT, "setup failed: unknown result")
 }
 
 type DataServiceProcessor struct {
@@ -19350,18 +20951,19 @@ func (p *DataServiceProcessor) ProcessorMap() map[string]thrift.TProcessorFuncti
 
 func NewDataServiceProcessor(handler DataService) *DataServiceProcessor {
 
-	self187 := &DataServiceProcessor{handler: handler, processorMap: make(map[string]thrift.TProcessorFunction)}
-	self187.processorMap["registerNode"] = &dataServiceProcessorRegisterNode{handler: handler}
-	self187.processorMap["unregisterNode"] = &dataServiceProcessorUnregisterNode{handler: handler}
-	self187.processorMap["registerScheduler"] = &dataServiceProcessorRegisterScheduler{handler: handler}
-	self187.processorMap["unregisterScheduler"] = &dataServiceProcessorUnregisterScheduler{handler: handler}
-	self187.processorMap["checkScheduler"] = &dataServiceProcessorCheckScheduler{handler: handler}
-	self187.processorMap["flush"] = &dataServiceProcessorFlush{handler: handler}
-	self187.processorMap["report"] = &dataServiceProcessorReport{handler: handler}
-	self187.processorMap["status"] = &dataServiceProcessorStatus{handler: handler}
-	self187.processorMap["settle"] = &dataServiceProcessorSettle{handler: handler}
-	self187.processorMap["counters"] = &dataServiceProcessorCounters{handler: handler}
-	return self187
+	self208 := &DataServiceProcessor{handler: handler, processorMap: make(map[string]thrift.TProcessorFunction)}
+	self208.processorMap["registerNode"] = &dataServiceProcessorRegisterNode{handler: handler}
+	self208.processorMap["unregisterNode"] = &dataServiceProcessorUnregisterNode{handler: handler}
+	self208.processorMap["registerScheduler"] = &dataServiceProcessorRegisterScheduler{handler: handler}
+	self208.processorMap["unregisterScheduler"] = &dataServiceProcessorUnregisterScheduler{handler: handler}
+	self208.processorMap["checkScheduler"] = &dataServiceProcessorCheckScheduler{handler: handler}
+	self208.processorMap["flush"] = &dataServiceProcessorFlush{handler: handler}
+	self208.processorMap["report"] = &dataServiceProcessorReport{handler: handler}
+	self208.processorMap["status"] = &dataServiceProcessorStatus{handler: handler}
+	self208.processorMap["settle"] = &dataServiceProcessorSettle{handler: handler}
+	self208.processorMap["counters"] = &dataServiceProcessorCounters{handler: handler}
+	self208.processorMap["setup"] = &dataServiceProcessorSetup{handler: handler}
+	return self208
 }
 
 func (p *DataServiceProcessor) Process(ctx context.Context, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
@@ -19374,12 +20976,12 @@ func (p *DataServiceProcessor) Process(ctx context.Context, iprot, oprot thrift.
 	}
 	iprot.Skip(ctx, thrift.STRUCT)
 	iprot.ReadMessageEnd(ctx)
-	x188 := thrift.NewTApplicationException(thrift.UNKNOWN_METHOD, "Unknown function "+name)
+	x209 := thrift.NewTApplicationException(thrift.UNKNOWN_METHOD, "Unknown function "+name)
 	oprot.WriteMessageBegin(ctx, name, thrift.EXCEPTION, seqId)
-	x188.Write(ctx, oprot)
+	x209.Write(ctx, oprot)
 	oprot.WriteMessageEnd(ctx)
 	oprot.Flush(ctx)
-	return false, x188
+	return false, x209
 
 }
 
@@ -19388,7 +20990,7 @@ type dataServiceProcessorRegisterNode struct {
 }
 
 func (p *dataServiceProcessorRegisterNode) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err189 error
+	var _write_err210 error
 	args := DataServiceRegisterNodeArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -19438,21 +21040,21 @@ func (p *dataServiceProcessorRegisterNode) Process(ctx context.Context, seqId in
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc190 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing registerNode: "+err2.Error())
+			_exc211 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing registerNode: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "registerNode", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err189 = thrift.WrapTException(err2)
+				_write_err210 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc190.Write(ctx, oprot); _write_err189 == nil && err2 != nil {
-				_write_err189 = thrift.WrapTException(err2)
+			if err2 := _exc211.Write(ctx, oprot); _write_err210 == nil && err2 != nil {
+				_write_err210 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err189 == nil && err2 != nil {
-				_write_err189 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err210 == nil && err2 != nil {
+				_write_err210 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err189 == nil && err2 != nil {
-				_write_err189 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err210 == nil && err2 != nil {
+				_write_err210 = thrift.WrapTException(err2)
 			}
-			if _write_err189 != nil {
-				return false, thrift.WrapTException(_write_err189)
+			if _write_err210 != nil {
+				return false, thrift.WrapTException(_write_err210)
 			}
 			return true, err
 		}
@@ -19461,19 +21063,19 @@ func (p *dataServiceProcessorRegisterNode) Process(ctx context.Context, seqId in
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "registerNode", thrift.REPLY, seqId); err2 != nil {
-		_write_err189 = thrift.WrapTException(err2)
+		_write_err210 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err189 == nil && err2 != nil {
-		_write_err189 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err210 == nil && err2 != nil {
+		_write_err210 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err189 == nil && err2 != nil {
-		_write_err189 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err210 == nil && err2 != nil {
+		_write_err210 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err189 == nil && err2 != nil {
-		_write_err189 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err210 == nil && err2 != nil {
+		_write_err210 = thrift.WrapTException(err2)
 	}
-	if _write_err189 != nil {
-		return false, thrift.WrapTException(_write_err189)
+	if _write_err210 != nil {
+		return false, thrift.WrapTException(_write_err210)
 	}
 	return true, err
 }
@@ -19483,7 +21085,7 @@ type dataServiceProcessorUnregisterNode struct {
 }
 
 func (p *dataServiceProcessorUnregisterNode) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err191 error
+	var _write_err212 error
 	args := DataServiceUnregisterNodeArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -19533,40 +21135,40 @@ func (p *dataServiceProcessorUnregisterNode) Process(ctx context.Context, seqId 
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc192 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing unregisterNode: "+err2.Error())
+			_exc213 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing unregisterNode: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "unregisterNode", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err191 = thrift.WrapTException(err2)
+				_write_err212 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc192.Write(ctx, oprot); _write_err191 == nil && err2 != nil {
-				_write_err191 = thrift.WrapTException(err2)
+			if err2 := _exc213.Write(ctx, oprot); _write_err212 == nil && err2 != nil {
+				_write_err212 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err191 == nil && err2 != nil {
-				_write_err191 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err212 == nil && err2 != nil {
+				_write_err212 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err191 == nil && err2 != nil {
-				_write_err191 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err212 == nil && err2 != nil {
+				_write_err212 = thrift.WrapTException(err2)
 			}
-			if _write_err191 != nil {
-				return false, thrift.WrapTException(_write_err191)
+			if _write_err212 != nil {
+				return false, thrift.WrapTException(_write_err212)
 			}
 			return true, err
 		}
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "unregisterNode", thrift.REPLY, seqId); err2 != nil {
-		_write_err191 = thrift.WrapTException(err2)
+		_write_err212 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err191 == nil && err2 != nil {
-		_write_err191 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err212 == nil && err2 != nil {
+		_write_err212 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err191 == nil && err2 != nil {
-		_write_err191 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err212 == nil && err2 != nil {
+		_write_err212 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err191 == nil && err2 != nil {
-		_write_err191 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err212 == nil && err2 != nil {
+		_write_err212 = thrift.WrapTException(err2)
 	}
-	if _write_err191 != nil {
-		return false, thrift.WrapTException(_write_err191)
+	if _write_err212 != nil {
+		return false, thrift.WrapTException(_write_err212)
 	}
 	return true, err
 }
@@ -19576,7 +21178,7 @@ type dataServiceProcessorRegisterScheduler struct {
 }
 
 func (p *dataServiceProcessorRegisterScheduler) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err193 error
+	var _write_err214 error
 	args := DataServiceRegisterSchedulerArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -19626,21 +21228,21 @@ func (p *dataServiceProcessorRegisterScheduler) Process(ctx context.Context, seq
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc194 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing registerScheduler: "+err2.Error())
+			_exc215 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing registerScheduler: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "registerScheduler", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err193 = thrift.WrapTException(err2)
+				_write_err214 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc194.Write(ctx, oprot); _write_err193 == nil && err2 != nil {
-				_write_err193 = thrift.WrapTException(err2)
+			if err2 := _exc215.Write(ctx, oprot); _write_err214 == nil && err2 != nil {
+				_write_err214 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err193 == nil && err2 != nil {
-				_write_err193 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err214 == nil && err2 != nil {
+				_write_err214 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err193 == nil && err2 != nil {
-				_write_err193 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err214 == nil && err2 != nil {
+				_write_err214 = thrift.WrapTException(err2)
 			}
-			if _write_err193 != nil {
-				return false, thrift.WrapTException(_write_err193)
+			if _write_err214 != nil {
+				return false, thrift.WrapTException(_write_err214)
 			}
 			return true, err
 		}
@@ -19649,19 +21251,19 @@ func (p *dataServiceProcessorRegisterScheduler) Process(ctx context.Context, seq
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "registerScheduler", thrift.REPLY, seqId); err2 != nil {
-		_write_err193 = thrift.WrapTException(err2)
+		_write_err214 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err193 == nil && err2 != nil {
-		_write_err193 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err214 == nil && err2 != nil {
+		_write_err214 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err193 == nil && err2 != nil {
-		_write_err193 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err214 == nil && err2 != nil {
+		_write_err214 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err193 == nil && err2 != nil {
-		_write_err193 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err214 == nil && err2 != nil {
+		_write_err214 = thrift.WrapTException(err2)
 	}
-	if _write_err193 != nil {
-		return false, thrift.WrapTException(_write_err193)
+	if _write_err214 != nil {
+		return false, thrift.WrapTException(_write_err214)
 	}
 	return true, err
 }
@@ -19671,7 +21273,7 @@ type dataServiceProcessorUnregisterScheduler struct {
 }
 
 func (p *dataServiceProcessorUnregisterScheduler) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err195 error
+	var _write_err216 error
 	args := DataServiceUnregisterSchedulerArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -19721,40 +21323,40 @@ func (p *dataServiceProcessorUnregisterScheduler) Process(ctx context.Context, s
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc196 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing unregisterScheduler: "+err2.Error())
+			_exc217 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing unregisterScheduler: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "unregisterScheduler", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err195 = thrift.WrapTException(err2)
+				_write_err216 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc196.Write(ctx, oprot); _write_err195 == nil && err2 != nil {
-				_write_err195 = thrift.WrapTException(err2)
+			if err2 := _exc217.Write(ctx, oprot); _write_err216 == nil && err2 != nil {
+				_write_err216 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err195 == nil && err2 != nil {
-				_write_err195 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err216 == nil && err2 != nil {
+				_write_err216 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err195 == nil && err2 != nil {
-				_write_err195 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err216 == nil && err2 != nil {
+				_write_err216 = thrift.WrapTException(err2)
 			}
-			if _write_err195 != nil {
-				return false, thrift.WrapTException(_write_err195)
+			if _write_err216 != nil {
+				return false, thrift.WrapTException(_write_err216)
 			}
 			return true, err
 		}
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "unregisterScheduler", thrift.REPLY, seqId); err2 != nil {
-		_write_err195 = thrift.WrapTException(err2)
+		_write_err216 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err195 == nil && err2 != nil {
-		_write_err195 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err216 == nil && err2 != nil {
+		_write_err216 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err195 == nil && err2 != nil {
-		_write_err195 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err216 == nil && err2 != nil {
+		_write_err216 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err195 == nil && err2 != nil {
-		_write_err195 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err216 == nil && err2 != nil {
+		_write_err216 = thrift.WrapTException(err2)
 	}
-	if _write_err195 != nil {
-		return false, thrift.WrapTException(_write_err195)
+	if _write_err216 != nil {
+		return false, thrift.WrapTException(_write_err216)
 	}
 	return true, err
 }
@@ -19764,7 +21366,7 @@ type dataServiceProcessorCheckScheduler struct {
 }
 
 func (p *dataServiceProcessorCheckScheduler) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err197 error
+	var _write_err218 error
 	args := DataServiceCheckSchedulerArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -19814,40 +21416,40 @@ func (p *dataServiceProcessorCheckScheduler) Process(ctx context.Context, seqId 
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc198 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing checkScheduler: "+err2.Error())
+			_exc219 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing checkScheduler: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "checkScheduler", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err197 = thrift.WrapTException(err2)
+				_write_err218 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc198.Write(ctx, oprot); _write_err197 == nil && err2 != nil {
-				_write_err197 = thrift.WrapTException(err2)
+			if err2 := _exc219.Write(ctx, oprot); _write_err218 == nil && err2 != nil {
+				_write_err218 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err197 == nil && err2 != nil {
-				_write_err197 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err218 == nil && err2 != nil {
+				_write_err218 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err197 == nil && err2 != nil {
-				_write_err197 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err218 == nil && err2 != nil {
+				_write_err218 = thrift.WrapTException(err2)
 			}
-			if _write_err197 != nil {
-				return false, thrift.WrapTException(_write_err197)
+			if _write_err218 != nil {
+				return false, thrift.WrapTException(_write_err218)
 			}
 			return true, err
 		}
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "checkScheduler", thrift.REPLY, seqId); err2 != nil {
-		_write_err197 = thrift.WrapTException(err2)
+		_write_err218 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err197 == nil && err2 != nil {
-		_write_err197 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err218 == nil && err2 != nil {
+		_write_err218 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err197 == nil && err2 != nil {
-		_write_err197 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err218 == nil && err2 != nil {
+		_write_err218 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err197 == nil && err2 != nil {
-		_write_err197 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err218 == nil && err2 != nil {
+		_write_err218 = thrift.WrapTException(err2)
 	}
-	if _write_err197 != nil {
-		return false, thrift.WrapTException(_write_err197)
+	if _write_err218 != nil {
+		return false, thrift.WrapTException(_write_err218)
 	}
 	return true, err
 }
@@ -19857,7 +21459,7 @@ type dataServiceProcessorFlush struct {
 }
 
 func (p *dataServiceProcessorFlush) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err199 error
+	var _write_err220 error
 	args := DataServiceFlushArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -19907,21 +21509,21 @@ func (p *dataServiceProcessorFlush) Process(ctx context.Context, seqId int32, ip
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc200 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing flush: "+err2.Error())
+			_exc221 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing flush: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "flush", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err199 = thrift.WrapTException(err2)
+				_write_err220 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc200.Write(ctx, oprot); _write_err199 == nil && err2 != nil {
-				_write_err199 = thrift.WrapTException(err2)
+			if err2 := _exc221.Write(ctx, oprot); _write_err220 == nil && err2 != nil {
+				_write_err220 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err199 == nil && err2 != nil {
-				_write_err199 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err220 == nil && err2 != nil {
+				_write_err220 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err199 == nil && err2 != nil {
-				_write_err199 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err220 == nil && err2 != nil {
+				_write_err220 = thrift.WrapTException(err2)
 			}
-			if _write_err199 != nil {
-				return false, thrift.WrapTException(_write_err199)
+			if _write_err220 != nil {
+				return false, thrift.WrapTException(_write_err220)
 			}
 			return true, err
 		}
@@ -19930,19 +21532,19 @@ func (p *dataServiceProcessorFlush) Process(ctx context.Context, seqId int32, ip
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "flush", thrift.REPLY, seqId); err2 != nil {
-		_write_err199 = thrift.WrapTException(err2)
+		_write_err220 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err199 == nil && err2 != nil {
-		_write_err199 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err220 == nil && err2 != nil {
+		_write_err220 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err199 == nil && err2 != nil {
-		_write_err199 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err220 == nil && err2 != nil {
+		_write_err220 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err199 == nil && err2 != nil {
-		_write_err199 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err220 == nil && err2 != nil {
+		_write_err220 = thrift.WrapTException(err2)
 	}
-	if _write_err199 != nil {
-		return false, thrift.WrapTException(_write_err199)
+	if _write_err220 != nil {
+		return false, thrift.WrapTException(_write_err220)
 	}
 	return true, err
 }
@@ -19952,7 +21554,7 @@ type dataServiceProcessorReport struct {
 }
 
 func (p *dataServiceProcessorReport) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err201 error
+	var _write_err222 error
 	args := DataServiceReportArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -20002,40 +21604,40 @@ func (p *dataServiceProcessorReport) Process(ctx context.Context, seqId int32, i
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc202 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing report: "+err2.Error())
+			_exc223 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing report: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "report", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err201 = thrift.WrapTException(err2)
+				_write_err222 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc202.Write(ctx, oprot); _write_err201 == nil && err2 != nil {
-				_write_err201 = thrift.WrapTException(err2)
+			if err2 := _exc223.Write(ctx, oprot); _write_err222 == nil && err2 != nil {
+				_write_err222 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err201 == nil && err2 != nil {
-				_write_err201 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err222 == nil && err2 != nil {
+				_write_err222 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err201 == nil && err2 != nil {
-				_write_err201 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err222 == nil && err2 != nil {
+				_write_err222 = thrift.WrapTException(err2)
 			}
-			if _write_err201 != nil {
-				return false, thrift.WrapTException(_write_err201)
+			if _write_err222 != nil {
+				return false, thrift.WrapTException(_write_err222)
 			}
 			return true, err
 		}
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "report", thrift.REPLY, seqId); err2 != nil {
-		_write_err201 = thrift.WrapTException(err2)
+		_write_err222 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err201 == nil && err2 != nil {
-		_write_err201 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err222 == nil && err2 != nil {
+		_write_err222 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err201 == nil && err2 != nil {
-		_write_err201 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err222 == nil && err2 != nil {
+		_write_err222 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err201 == nil && err2 != nil {
-		_write_err201 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err222 == nil && err2 != nil {
+		_write_err222 = thrift.WrapTException(err2)
 	}
-	if _write_err201 != nil {
-		return false, thrift.WrapTException(_write_err201)
+	if _write_err222 != nil {
+		return false, thrift.WrapTException(_write_err222)
 	}
 	return true, err
 }
@@ -20045,7 +21647,7 @@ type dataServiceProcessorStatus struct {
 }
 
 func (p *dataServiceProcessorStatus) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err203 error
+	var _write_err224 error
 	args := DataServiceStatusArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -20095,21 +21697,21 @@ func (p *dataServiceProcessorStatus) Process(ctx context.Context, seqId int32, i
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc204 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing status: "+err2.Error())
+			_exc225 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing status: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "status", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err203 = thrift.WrapTException(err2)
+				_write_err224 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc204.Write(ctx, oprot); _write_err203 == nil && err2 != nil {
-				_write_err203 = thrift.WrapTException(err2)
+			if err2 := _exc225.Write(ctx, oprot); _write_err224 == nil && err2 != nil {
+				_write_err224 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err203 == nil && err2 != nil {
-				_write_err203 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err224 == nil && err2 != nil {
+				_write_err224 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err203 == nil && err2 != nil {
-				_write_err203 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err224 == nil && err2 != nil {
+				_write_err224 = thrift.WrapTException(err2)
 			}
-			if _write_err203 != nil {
-				return false, thrift.WrapTException(_write_err203)
+			if _write_err224 != nil {
+				return false, thrift.WrapTException(_write_err224)
 			}
 			return true, err
 		}
@@ -20118,19 +21720,19 @@ func (p *dataServiceProcessorStatus) Process(ctx context.Context, seqId int32, i
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "status", thrift.REPLY, seqId); err2 != nil {
-		_write_err203 = thrift.WrapTException(err2)
+		_write_err224 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err203 == nil && err2 != nil {
-		_write_err203 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err224 == nil && err2 != nil {
+		_write_err224 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err203 == nil && err2 != nil {
-		_write_err203 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err224 == nil && err2 != nil {
+		_write_err224 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err203 == nil && err2 != nil {
-		_write_err203 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err224 == nil && err2 != nil {
+		_write_err224 = thrift.WrapTException(err2)
 	}
-	if _write_err203 != nil {
-		return false, thrift.WrapTException(_write_err203)
+	if _write_err224 != nil {
+		return false, thrift.WrapTException(_write_err224)
 	}
 	return true, err
 }
@@ -20140,7 +21742,7 @@ type dataServiceProcessorSettle struct {
 }
 
 func (p *dataServiceProcessorSettle) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err205 error
+	var _write_err226 error
 	args := DataServiceSettleArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -20190,40 +21792,40 @@ func (p *dataServiceProcessorSettle) Process(ctx context.Context, seqId int32, i
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc206 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing settle: "+err2.Error())
+			_exc227 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing settle: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "settle", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err205 = thrift.WrapTException(err2)
+				_write_err226 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc206.Write(ctx, oprot); _write_err205 == nil && err2 != nil {
-				_write_err205 = thrift.WrapTException(err2)
+			if err2 := _exc227.Write(ctx, oprot); _write_err226 == nil && err2 != nil {
+				_write_err226 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err205 == nil && err2 != nil {
-				_write_err205 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err226 == nil && err2 != nil {
+				_write_err226 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err205 == nil && err2 != nil {
-				_write_err205 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err226 == nil && err2 != nil {
+				_write_err226 = thrift.WrapTException(err2)
 			}
-			if _write_err205 != nil {
-				return false, thrift.WrapTException(_write_err205)
+			if _write_err226 != nil {
+				return false, thrift.WrapTException(_write_err226)
 			}
 			return true, err
 		}
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "settle", thrift.REPLY, seqId); err2 != nil {
-		_write_err205 = thrift.WrapTException(err2)
+		_write_err226 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err205 == nil && err2 != nil {
-		_write_err205 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err226 == nil && err2 != nil {
+		_write_err226 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err205 == nil && err2 != nil {
-		_write_err205 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err226 == nil && err2 != nil {
+		_write_err226 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err205 == nil && err2 != nil {
-		_write_err205 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err226 == nil && err2 != nil {
+		_write_err226 = thrift.WrapTException(err2)
 	}
-	if _write_err205 != nil {
-		return false, thrift.WrapTException(_write_err205)
+	if _write_err226 != nil {
+		return false, thrift.WrapTException(_write_err226)
 	}
 	return true, err
 }
@@ -20233,7 +21835,7 @@ type dataServiceProcessorCounters struct {
 }
 
 func (p *dataServiceProcessorCounters) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err207 error
+	var _write_err228 error
 	args := DataServiceCountersArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -20283,21 +21885,21 @@ func (p *dataServiceProcessorCounters) Process(ctx context.Context, seqId int32,
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc208 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing counters: "+err2.Error())
+			_exc229 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing counters: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "counters", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err207 = thrift.WrapTException(err2)
+				_write_err228 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc208.Write(ctx, oprot); _write_err207 == nil && err2 != nil {
-				_write_err207 = thrift.WrapTException(err2)
+			if err2 := _exc229.Write(ctx, oprot); _write_err228 == nil && err2 != nil {
+				_write_err228 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err207 == nil && err2 != nil {
-				_write_err207 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err228 == nil && err2 != nil {
+				_write_err228 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err207 == nil && err2 != nil {
-				_write_err207 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err228 == nil && err2 != nil {
+				_write_err228 = thrift.WrapTException(err2)
 			}
-			if _write_err207 != nil {
-				return false, thrift.WrapTException(_write_err207)
+			if _write_err228 != nil {
+				return false, thrift.WrapTException(_write_err228)
 			}
 			return true, err
 		}
@@ -20306,19 +21908,114 @@ func (p *dataServiceProcessorCounters) Process(ctx context.Context, seqId int32,
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "counters", thrift.REPLY, seqId); err2 != nil {
-		_write_err207 = thrift.WrapTException(err2)
+		_write_err228 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err207 == nil && err2 != nil {
-		_write_err207 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err228 == nil && err2 != nil {
+		_write_err228 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err207 == nil && err2 != nil {
-		_write_err207 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err228 == nil && err2 != nil {
+		_write_err228 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err207 == nil && err2 != nil {
-		_write_err207 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err228 == nil && err2 != nil {
+		_write_err228 = thrift.WrapTException(err2)
 	}
-	if _write_err207 != nil {
-		return false, thrift.WrapTException(_write_err207)
+	if _write_err228 != nil {
+		return false, thrift.WrapTException(_write_err228)
+	}
+	return true, err
+}
+
+type dataServiceProcessorSetup struct {
+	handler DataService
+}
+
+func (p *dataServiceProcessorSetup) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
+	var _write_err230 error
+	args := DataServiceSetupArgs{}
+	if err2 := args.Read(ctx, iprot); err2 != nil {
+		iprot.ReadMessageEnd(ctx)
+		x := thrift.NewTApplicationException(thrift.PROTOCOL_ERROR, err2.Error())
+		oprot.WriteMessageBegin(ctx, "setup", thrift.EXCEPTION, seqId)
+		x.Write(ctx, oprot)
+		oprot.WriteMessageEnd(ctx)
+		oprot.Flush(ctx)
+		return false, thrift.WrapTException(err2)
+	}
+	iprot.ReadMessageEnd(ctx)
+
+	tickerCancel := func() {}
+	// Start a goroutine to do server side connectivity check.
+	if thrift.ServerConnectivityCheckInterval > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithCancel(ctx)
+		defer cancel()
+		var tickerCtx context.Context
+		tickerCtx, tickerCancel = context.WithCancel(context.Background())
+		defer tickerCancel()
+		go func(ctx context.Context, cancel context.CancelFunc) {
+			ticker := time.NewTicker(thrift.ServerConnectivityCheckInterval)
+			defer ticker.Stop()
+			for {
+				select {
+				case <-ctx.Done():
+					return
+				case <-ticker.C:
+					if !iprot.Transport().IsOpen() {
+						cancel()
+						return
+					}
+				}
+			}
+		}(tickerCtx, cancel)
+	}
+
+	result := DataServiceSetupResult{}
+	if retval, err2 := p.handler.Setup(ctx); err2 != nil {
+		tickerCancel()
+		err = thrift.WrapTException(err2)
+		switch v := err2.(type) {
+		case *ServiceError:
+			result.E = v
+		default:
+			if errors.Is(err2, thrift.ErrAbandonRequest) {
+				return false, thrift.WrapTException(err2)
+			}
+			_exc231 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing setup: "+err2.Error())
+			if err2 := oprot.WriteMessageBegin(ctx, "setup", thrift.EXCEPTION, seqId); err2 != nil {
+				_write_err230 = thrift.WrapTException(err2)
+			}
+			if err2 := _exc231.Write(ctx, oprot); _write_err230 == nil && err2 != nil {
+				_write_err230 = thrift.WrapTException(err2)
+			}
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err230 == nil && err2 != nil {
+				_write_err230 = thrift.WrapTException(err2)
+			}
+			if err2 := oprot.Flush(ctx); _write_err230 == nil && err2 != nil {
+				_write_err230 = thrift.WrapTException(err2)
+			}
+			if _write_err230 != nil {
+				return false, thrift.WrapTException(_write_err230)
+			}
+			return true, err
+		}
+	} else {
+		result.Success = retval
+	}
+	tickerCancel()
+	if err2 := oprot.WriteMessageBegin(ctx, "setup", thrift.REPLY, seqId); err2 != nil {
+		_write_err230 = thrift.WrapTException(err2)
+	}
+	if err2 := result.Write(ctx, oprot); _write_err230 == nil && err2 != nil {
+		_write_err230 = thrift.WrapTException(err2)
+	}
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err230 == nil && err2 != nil {
+		_write_err230 = thrift.WrapTException(err2)
+	}
+	if err2 := oprot.Flush(ctx); _write_err230 == nil && err2 != nil {
+		_write_err230 = thrift.WrapTException(err2)
+	}
+	if _write_err230 != nil {
+		return false, thrift.WrapTException(_write_err230)
 	}
 	return true, err
 }
@@ -22615,19 +24312,19 @@ func (p *DataServiceCountersResult) ReadField0(ctx context.Context, iprot thrift
 	tMap := make(map[string]int64, size)
 	p.Success = tMap
 	for i := 0; i < size; i++ {
-		var _key209 string
+		var _key232 string
 		if v, err := iprot.ReadString(ctx); err != nil {
 			return thrift.PrependError("error reading field 0: ", err)
 		} else {
-			_key209 = v
+			_key232 = v
 		}
-		var _val210 int64
+		var _val233 int64
 		if v, err := iprot.ReadI64(ctx); err != nil {
 			return thrift.PrependError("error reading field 0: ", err)
 		} else {
-			_val210 = v
+			_val233 = v
 		}
-		p.Success[_key209] = _val210
+		p.Success[_key232] = _val233
 	}
 	if err := iprot.ReadMapEnd(ctx); err != nil {
 		return thrift.PrependError("error reading map end: ", err)
@@ -22710,4 +24407,219 @@ func (p *DataServiceCountersResult) String() string {
 		return "<nil>"
 	}
 	return fmt.Sprintf("DataServiceCountersResult(%+v)", *p)
+}
+
+type DataServiceSetupArgs struct {
+}
+
+func NewDataServiceSetupArgs() *DataServiceSetupArgs {
+	return &DataServiceSetupArgs{}
+}
+
+func (p *DataServiceSetupArgs) Read(ctx context.Context, iprot thrift.TProtocol) error {
+	if _, err := iprot.ReadStructBegin(ctx); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T read error: ", p), err)
+	}
+
+	for {
+		_, fieldTypeId, fieldId, err := iprot.ReadFieldBegin(ctx)
+		if err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T field %d read error: ", p, fieldId), err)
+		}
+		if fieldTypeId == thrift.STOP {
+			break
+		}
+		if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+			return err
+		}
+		if err := iprot.ReadFieldEnd(ctx); err != nil {
+			return err
+		}
+	}
+	if err := iprot.ReadStructEnd(ctx); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T read struct end error: ", p), err)
+	}
+	return nil
+}
+
+func (p *DataServiceSetupArgs) Write(ctx context.Context, oprot thrift.TProtocol) error {
+	if err := oprot.WriteStructBegin(ctx, "setup_args"); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T write struct begin error: ", p), err)
+	}
+	if p != nil {
+	}
+	if err := oprot.WriteFieldStop(ctx); err != nil {
+		return thrift.PrependError("write field stop error: ", err)
+	}
+	if err := oprot.WriteStructEnd(ctx); err != nil {
+		return thrift.PrependError("write struct stop error: ", err)
+	}
+	return nil
+}
+
+func (p *DataServiceSetupArgs) String() string {
+	if p == nil {
+		return "<nil>"
+	}
+	return fmt.Sprintf("DataServiceSetupArgs(%+v)", *p)
+}
+
+// Attributes:
+//   - Success
+//   - E
+type DataServiceSetupResult struct {
+	Success *Setup        `thrift:"success,0" db:"success" json:"success,omitempty"`
+	E       *ServiceError `thrift:"e,1" db:"e" json:"e,omitempty"`
+}
+
+func NewDataServiceSetupResult() *DataServiceSetupResult {
+	return &DataServiceSetupResult{}
+}
+
+var DataServiceSetupResult_Success_DEFAULT *Setup
+
+func (p *DataServiceSetupResult) GetSuccess() *Setup {
+	if !p.IsSetSuccess() {
+		return DataServiceSetupResult_Success_DEFAULT
+	}
+	return p.Success
+}
+
+var DataServiceSetupResult_E_DEFAULT *ServiceError
+
+func (p *DataServiceSetupResult) GetE() *ServiceError {
+	if !p.IsSetE() {
+		return DataServiceSetupResult_E_DEFAULT
+	}
+	return p.E
+}
+func (p *DataServiceSetupResult) IsSetSuccess() bool {
+	return p.Success != nil
+}
+
+func (p *DataServiceSetupResult) IsSetE() bool {
+	return p.E != nil
+}
+
+func (p *DataServiceSetupResult) Read(ctx context.Context, iprot thrift.TProtocol) error {
+	if _, err := iprot.ReadStructBegin(ctx); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T read error: ", p), err)
+	}
+
+	for {
+		_, fieldTypeId, fieldId, err := iprot.ReadFieldBegin(ctx)
+		if err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T field %d read error: ", p, fieldId), err)
+		}
+		if fieldTypeId == thrift.STOP {
+			break
+		}
+		switch fieldId {
+		case 0:
+			if fieldTypeId == thrift.STRUCT {
+				if err := p.ReadField0(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 1:
+			if fieldTypeId == thrift.STRUCT {
+				if err := p.ReadField1(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		default:
+			if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+				return err
+			}
+		}
+		if err := iprot.ReadFieldEnd(ctx); err != nil {
+			return err
+		}
+	}
+	if err := iprot.ReadStructEnd(ctx); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T read struct end error: ", p), err)
+	}
+	return nil
+}
+
+func (p *DataServiceSetupResult) ReadField0(ctx context.Context, iprot thrift.TProtocol) error {
+	p.Success = &Setup{}
+	if err := p.Success.Read(ctx, iprot); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", p.Success), err)
+	}
+	return nil
+}
+
+func (p *DataServiceSetupResult) ReadField1(ctx context.Context, iprot thrift.TProtocol) error {
+	p.E = &ServiceError{}
+	if err := p.E.Read(ctx, iprot); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", p.E), err)
+	}
+	return nil
+}
+
+func (p *DataServiceSetupResult) Write(ctx context.Context, oprot thrift.TProtocol) error {
+	if err := oprot.WriteStructBegin(ctx, "setup_result"); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T write struct begin error: ", p), err)
+	}
+	if p != nil {
+		if err := p.writeField0(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField1(ctx, oprot); err != nil {
+			return err
+		}
+	}
+	if err := oprot.WriteFieldStop(ctx); err != nil {
+		return thrift.PrependError("write field stop error: ", err)
+	}
+	if err := oprot.WriteStructEnd(ctx); err != nil {
+		return thrift.PrependError("write struct stop error: ", err)
+	}
+	return nil
+}
+
+func (p *DataServiceSetupResult) writeField0(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetSuccess() {
+		if err := oprot.WriteFieldBegin(ctx, "success", thrift.STRUCT, 0); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 0:success: ", p), err)
+		}
+		if err := p.Success.Write(ctx, oprot); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T error writing struct: ", p.Success), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 0:success: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *DataServiceSetupResult) writeField1(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetE() {
+		if err := oprot.WriteFieldBegin(ctx, "e", thrift.STRUCT, 1); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 1:e: ", p), err)
+		}
+		if err := p.E.Write(ctx, oprot); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T error writing struct: ", p.E), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 1:e: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *DataServiceSetupResult) String() string {
+	if p == nil {
+		return "<nil>"
+	}
+	return fmt.Sprintf("DataServiceSetupResult(%+v)", *p)
 }

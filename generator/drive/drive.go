@@ -2,23 +2,28 @@
 package drive
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
-	"os"
 	"sync"
 	"time"
 
 	"dodoor/generator"
+	"dodoor/generator/rundir"
 	"dodoor/internal/cluster"
+	"dodoor/internal/progress"
 	"dodoor/internal/rpc"
 )
 
 // Target is one scheduler replica.
 type Target struct {
 	Name    string // for rows and counters; unique
+	Address string // under which the data service lists it; needed where the schedulers are followed
 	Service rpc.Scheduler
+	Close   func() error // hangs up when it has left; nil: nobody does. What is open after a run is its maker's to close
 }
 
 // Config is one replay. Fields that are zero take the value in brackets.
@@ -26,10 +31,15 @@ type Config struct {
 	Workload   *generator.Workload
 	Schedulers []Target        // task i goes to scheduler i modulo their number, as long as that one lives
 	Data       rpc.DataService // nil: no node samples, and no counters of the data service
-	Client     string          // results are collected under this name; unique per run [made up]
-	Dir        string          // directory of the run; must not hold one yet
-	Info       generator.RunInfo
-	Warmup     int // first tasks, marked in their rows
+
+	// Connect makes a connection to a scheduler that joins the cluster; it does not wait. The run then follows
+	// the schedulers that Data lists. nil: Schedulers take the tasks, and nobody else does.
+	Connect func(cluster.SchedulerRef) Target
+
+	Client string // results are collected under this name; unique per run [made up]
+	Dir    string // directory of the run; must not hold one yet
+	Info   generator.RunInfo
+	Warmup int // first tasks, marked in their rows
 
 	Connections int  // submissions in flight per scheduler [8]
 	Coalesce    bool // what waits for a busy scheduler travels in one message
@@ -38,10 +48,10 @@ type Config struct {
 	Patience     time.Duration // how long no scheduler at all may answer [10 s]
 	DrainTimeout time.Duration // wait for results after the run was stopped [30 s]
 	Timeout      time.Duration // wait for results after the last submission [no limit]
-	SampleEvery  time.Duration // between two looks at the nodes [1 s]
 
-	Progress *os.File     // a progress bar, if it is a terminal [none]
-	Log      *slog.Logger // [slog.Default]
+	Verify   func(context.Context) error // of the cluster, before the run counts as one that ended [nothing]
+	Progress io.Writer                   // a progress bar, if it is a terminal [none]
+	Log      *slog.Logger                // [slog.Default]
 }
 
 // Result counts what became of the tasks. The outcomes add up to Tasks.
@@ -78,34 +88,29 @@ func New(cfg Config) (*Driver, error) {
 	if cfg.Warmup < 0 {
 		return nil, fmt.Errorf("generator: warm-up is %d tasks: it cannot be negative", cfg.Warmup)
 	}
-	names := map[string]bool{}
+	if cfg.Connect != nil && cfg.Data == nil {
+		return nil, errors.New("generator: no data service to say which schedulers join and leave")
+	}
+	names, addresses := map[string]bool{}, map[string]bool{}
 	for _, s := range cfg.Schedulers {
 		if s.Service == nil || s.Name == "" || names[s.Name] {
 			return nil, fmt.Errorf("generator: scheduler %q: every scheduler needs a connection and a name of its own", s.Name)
 		}
-		names[s.Name] = true
+		if cfg.Connect != nil && (s.Address == "" || addresses[s.Address]) {
+			return nil, fmt.Errorf("generator: scheduler %q at %q: one that is followed needs an address of its own", s.Name, s.Address)
+		}
+		names[s.Name], addresses[s.Address] = true, true
 	}
 	if cfg.Client == "" {
 		cfg.Client = fmt.Sprintf("generator-%d", time.Now().UnixNano())
 	}
-	if cfg.Log == nil {
-		cfg.Log = slog.Default()
-	}
+	cfg.Log = cmp.Or(cfg.Log, slog.Default())
 	if !cfg.Coalesce {
 		cfg.MaxBatch = 1
 	}
-	orDefault(&cfg.Connections, 8)
-	orDefault(&cfg.MaxBatch, 128)
-	orDefault(&cfg.Patience, 10*time.Second)
-	orDefault(&cfg.DrainTimeout, 30*time.Second)
-	orDefault(&cfg.SampleEvery, time.Second)
+	cfg.Connections = cmp.Or(cfg.Connections, 8)
+	cfg.MaxBatch = cmp.Or(cfg.MaxBatch, 128)
 	return &Driver{cfg: cfg, abort: make(chan struct{})}, nil
-}
-
-func orDefault[T int | time.Duration](field *T, value T) {
-	if *field <= 0 {
-		*field = value
-	}
 }
 
 // Close ends a run at once: what is in flight is abandoned, with a row that says so.
@@ -113,18 +118,19 @@ func (d *Driver) Close() { d.once.Do(func() { close(d.abort) }) }
 
 // Run replays the workload and returns when every task has its row on disk. When ctx ends, it stops
 // submitting, waits up to DrainTimeout for what is in flight, and counts the rest in its result,
-// which is not an error. An error means that the run could not begin or its rows not be written.
+// which is not an error. An error means that the run could not begin, its rows not be written, or that Verify failed:
+// then the description does not say that it ended.
 func (d *Driver) Run(ctx context.Context) (Result, error) {
-	info := d.describe()
+	info := d.cfg.Info.Of(d.cfg.Workload, d.cfg.Warmup, len(d.cfg.Schedulers))
 	if err := d.before(ctx, &info); err != nil {
 		return Result{}, err
 	}
-	dir, err := CreateRunDir(d.cfg.Dir)
+	dir, err := rundir.Create(d.cfg.Dir)
 	if err != nil {
 		return Result{}, err
 	}
 	info.Started = time.Now()
-	r := newRun(&d.cfg, dir, info.Started, NewProgress(d.cfg.Progress, info.Tasks))
+	r := newRun(&d.cfg, dir, &info, progress.New(d.cfg.Progress, info.Tasks))
 	err = dir.WriteInfo(&info)
 	if err == nil {
 		err = r.play(ctx, d.abort)
@@ -132,22 +138,16 @@ func (d *Driver) Run(ctx context.Context) (Result, error) {
 	if err = errors.Join(err, dir.Close()); err != nil {
 		return r.result, err
 	}
-	d.after(&info)
+	d.after(&info, r.present())
+	if d.cfg.Verify != nil {
+		if err := d.cfg.Verify(context.WithoutCancel(ctx)); err != nil {
+			return r.result, fmt.Errorf("the run does not count: %w", err)
+		}
+	}
 	ended := time.Now()
 	info.Ended, info.Stopped = &ended, r.result.Stopped
 	r.result.Elapsed = ended.Sub(info.Started)
 	return r.result, dir.WriteInfo(&info)
-}
-
-// describe completes the caller's description with what this package knows.
-func (d *Driver) describe() generator.RunInfo {
-	info := d.cfg.Info
-	info.Tasks, info.Warmup = d.cfg.Workload.Len(), d.cfg.Warmup
-	info.TimeScale = d.cfg.Workload.TimeScale()
-	info.Schedulers = len(d.cfg.Schedulers)
-	info.Before = generator.Counters{Schedulers: map[string]map[string]int64{}}
-	info.After = generator.Counters{Schedulers: map[string]map[string]int64{}}
-	return info
 }
 
 // askTimeout bounds the questions around a run, which no task waits for.
@@ -157,7 +157,7 @@ const askTimeout = 5 * time.Second
 func (d *Driver) before(ctx context.Context, info *generator.RunInfo) error {
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
-	err := d.counters(ctx, &info.Before)
+	err := d.counters(ctx, &info.Before, d.cfg.Schedulers)
 	if len(info.Before.Schedulers) == 0 {
 		return fmt.Errorf("no scheduler answers: %w", err)
 	}
@@ -183,18 +183,19 @@ func (d *Driver) before(ctx context.Context, info *generator.RunInfo) error {
 	return nil
 }
 
-func (d *Driver) after(info *generator.RunInfo) {
+// after reads the counters of those that are still there.
+func (d *Driver) after(info *generator.RunInfo, schedulers []Target) {
 	ctx, cancel := context.WithTimeout(context.Background(), askTimeout)
 	defer cancel()
-	if err := d.counters(ctx, &info.After); err != nil {
+	if err := d.counters(ctx, &info.After, schedulers); err != nil {
 		d.cfg.Log.Warn("not every service answers any more; its messages are not counted", "error", err)
 	}
 }
 
-// counters asks every service; the error joins those that did not answer.
-func (d *Driver) counters(ctx context.Context, c *generator.Counters) error {
+// counters asks the data service and some schedulers; the error joins those that did not answer.
+func (d *Driver) counters(ctx context.Context, c *generator.Counters, schedulers []Target) error {
 	var failures []error
-	for _, s := range d.cfg.Schedulers {
+	for _, s := range schedulers {
 		counts, err := s.Service.Counters(ctx)
 		if err != nil {
 			failures = append(failures, fmt.Errorf("scheduler %s: %w", s.Name, err))

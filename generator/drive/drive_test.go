@@ -16,7 +16,7 @@ import (
 	"dodoor/generator"
 	"dodoor/internal/cluster"
 	"dodoor/internal/rpc"
-	"dodoor/report"
+	"dodoor/report/results"
 )
 
 // workload is n tasks, one per gap.
@@ -44,7 +44,7 @@ func fakes(t *testing.T, names ...string) (list []*fakeScheduler) {
 func config(t *testing.T, w *generator.Workload, schedulers []*fakeScheduler) Config {
 	c := Config{Workload: w, Dir: filepath.Join(t.TempDir(), "run"), Log: slog.New(slog.DiscardHandler)}
 	for _, s := range schedulers {
-		c.Schedulers = append(c.Schedulers, Target{s.name, s})
+		c.Schedulers = append(c.Schedulers, Target{Name: s.name, Service: s})
 	}
 	return c
 }
@@ -127,7 +127,7 @@ func TestReplay(t *testing.T) {
 
 func checkFiles(t *testing.T, dir string) {
 	t.Helper()
-	s, err := report.Summarise(dir)
+	s, err := results.Summarise(dir)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package drive
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"testing"
@@ -156,8 +157,8 @@ func (f *fakeScheduler) collected(r cluster.CollectRequest) (reply cluster.Colle
 	if f.dead || f.cut {
 		return reply, errGone
 	}
-	if r.After > f.last {
-		return reply, cluster.Errorf(cluster.Invalid, "cursor %d was never handed out", r.After)
+	if r.Incarnation != f.incarnation {
+		r.After = 0
 	}
 	for len(f.records) > 0 && f.acked < r.After {
 		f.records, f.acked = f.records[1:], f.acked+1
@@ -168,6 +169,12 @@ func (f *fakeScheduler) collected(r cluster.CollectRequest) (reply cluster.Colle
 	return reply, nil
 }
 
+func (f *fakeScheduler) Setup(context.Context) (cluster.Setup, error) {
+	return cluster.Setup{}, errors.ErrUnsupported
+}
+func (f *fakeScheduler) SwitchPolicy(context.Context, string, uint64) error {
+	return errors.ErrUnsupported
+}
 func (f *fakeScheduler) Counters(context.Context) (map[string]int64, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -139,7 +139,7 @@ func TestRecoveryIsNoticed(t *testing.T) {
 		after(t, 500*time.Millisecond, schedulers[0].kill)
 		after(t, 5*time.Second, schedulers[0].restart)
 		result := replay(t, t.Context(), c)
-		if !result.Clean() || result.Elapsed > 5*time.Second+retryPause+tick+200*time.Millisecond {
+		if !result.Clean() || result.Elapsed > 5*time.Second+200*time.Millisecond+tick+200*time.Millisecond {
 			t.Errorf("got %+v", result)
 		}
 	})

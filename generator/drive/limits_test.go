@@ -10,9 +10,11 @@ import (
 	"testing/synctest"
 	"time"
 
+	"dodoor/generator"
+	"dodoor/generator/rundir"
 	"dodoor/internal/cluster"
 	"dodoor/internal/rpc"
-	"dodoor/report"
+	"dodoor/report/results"
 )
 
 func TestNewRefuses(t *testing.T) {
@@ -25,6 +27,12 @@ func TestNewRefuses(t *testing.T) {
 		"warm-up is -1":              func(c *Config) { c.Warmup = -1 },
 		`scheduler "a": every`:       func(c *Config) { c.Schedulers = append(c.Schedulers, c.Schedulers[0]) },
 		`scheduler "nil": every sch`: func(c *Config) { c.Schedulers = []Target{{Name: "nil"}} },
+		"no data service to say":     func(c *Config) { c.Connect = (&registry{}).connect },
+		`scheduler "a" at "": one`:   func(c *Config) { c.Connect, c.Data = (&registry{}).connect, &registry{} },
+		`scheduler "b" at "a:1": one`: func(c *Config) {
+			c.Connect, c.Data, c.Schedulers[0].Address = (&registry{}).connect, &registry{}, "a:1"
+			c.Schedulers = append(c.Schedulers, Target{Name: "b", Address: "a:1", Service: c.Schedulers[0].Service})
+		},
 	} {
 		c := good
 		c.Schedulers = slices.Clone(good.Schedulers)
@@ -74,16 +82,15 @@ func TestRowsThatCannotBeWritten(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		dir, err := CreateRunDir(c.Dir)
+		dir, err := rundir.Create(c.Dir)
 		if err != nil {
 			t.Fatal(err)
 		}
-		dir.tasks.Close() // stands for a full disk
-		r := newRun(&d.cfg, dir, time.Now(), nil)
+		dir.Close() // stands for a full disk
+		r := newRun(&d.cfg, dir, &generator.RunInfo{Started: time.Now()}, nil)
 		if err := r.play(t.Context(), nil); !errors.Is(err, os.ErrClosed) {
 			t.Errorf("got %v", err)
 		}
-		dir.nodes.Close()
 		if took := r.now(); took > 10*time.Second {
 			t.Errorf("the run went on for %v", took)
 		}
@@ -106,7 +113,7 @@ func TestServicesThatAreMissing(t *testing.T) {
 		if err != nil || strings.Count(string(nodes), "\n") != 1 {
 			t.Errorf("samples of a data service that does not answer: %s, %v", nodes, err)
 		}
-		if s, err := report.Summarise(c.Dir); err != nil || s.Messages.Submit != 2000 {
+		if s, err := results.Summarise(c.Dir); err != nil || s.Messages.Submit != 2000 {
 			t.Errorf("got %+v, %v", s, err)
 		}
 	})

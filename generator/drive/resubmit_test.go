@@ -6,7 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"dodoor/report"
+	"dodoor/report/results"
 )
 
 // A task that is submitted again counts from its first submission, and as retried.
@@ -37,7 +37,7 @@ func TestResubmittedTasksCountFromTheirFirstSubmission(t *testing.T) {
 					t.Errorf("%s: task %s: times out of order: %+v", name, id, row)
 				}
 			}
-			summary, err := report.Summarise(c.Dir)
+			summary, err := results.Summarise(c.Dir)
 			if err != nil || summary.Retried != again || again == 0 || !result.Clean() {
 				t.Errorf("%s: %d submitted again, %+v, %v", name, again, result, err)
 			}

@@ -7,144 +7,143 @@ import (
 	"time"
 
 	"dodoor/generator"
+	"dodoor/generator/rundir"
 	"dodoor/internal/cluster"
+	"dodoor/internal/progress"
 )
 
-// state is where a task stands, as far as the generator knows.
-type state uint8
-
-const (
-	idle     state = iota // not due yet
-	queued                // due, waiting for a connection or for a scheduler
-	sending               // in a message
-	accepted              // its scheduler owes a result
-	ended                 // its row is written
-)
-
-type task struct {
-	sent  time.Duration // first handed to a connection, since the start; Never before
-	peer  int32         // whose queue it is in, or who holds it; nobody: none takes tasks
-	state state
-
-	submissions int  // schedulers that may have taken it; one that restarted counts again
-	astray      bool // the scheduler that it was last sent to may hold it, and is not asked any more
-}
-
-const nobody = -1
-
-// attempt is a submission whose fate is unknown: that scheduler may hold the task.
-type attempt struct {
-	task int32
-	peer int32
-}
-
-// run is a replay in progress. One lock guards it; no call is made under the lock.
+// run is a replay in progress. One lock guards it; no call is made under the lock. What becomes of the
+// tasks is the client's to decide: here messages are moved and timers set.
 type run struct {
-	cfg      *Config
-	dir      *RunDir
-	start    time.Time
-	progress *Progress
+	cfg   *Config
+	dir   *rundir.Dir
+	start time.Time
+	bar   *progress.Line
+	calls context.Context // of calls that are cut off when the run is over
+	cut   context.CancelFunc
+	all   sync.WaitGroup // of its goroutines
 
-	mu       sync.Mutex
-	tasks    []task
-	peers    []*peer
-	orphans  []int32          // due, and no scheduler takes them
-	byID     map[string]int32 // sent and not ended
-	doubtful map[attempt]bool
-	deserted time.Duration // since when no scheduler lives; Never: some do
-	open     int           // tasks without a row
-	result   Result
-	failure  error         // writing rows failed
-	lag      time.Duration // of the last task that was sent
+	mu      sync.Mutex
+	client  *generator.Client
+	peers   []*peer // by the client's index; nil: it left
+	info    *generator.RunInfo
+	wake    time.Duration // when the client wants a tick
+	alarm   *time.Timer   // of the watch
+	due     time.Duration // when it goes off
+	result  Result
+	failure error         // writing rows failed
+	lag     time.Duration // of the last task that was sent
+	row     generator.Row // that is being written
 
-	stopping chan struct{} // nothing more is submitted for the first time
-	stopped  bool
-	over     chan struct{} // every task has its row
+	over chan struct{} // every task has its row
 }
 
-func newRun(cfg *Config, dir *RunDir, start time.Time, progress *Progress) *run {
-	r := &run{
-		cfg: cfg, dir: dir, start: start, progress: progress,
-		tasks: make([]task, cfg.Workload.Len()), open: cfg.Workload.Len(),
-		byID: map[string]int32{}, doubtful: map[attempt]bool{}, deserted: generator.Never,
-		stopping: make(chan struct{}), over: make(chan struct{}),
-	}
-	for i := range r.tasks {
-		r.tasks[i] = task{sent: generator.Never, peer: nobody}
-	}
+func newRun(cfg *Config, dir *rundir.Dir, info *generator.RunInfo, bar *progress.Line) *run {
+	r := &run{cfg: cfg, dir: dir, start: info.Started, info: info, bar: bar, wake: generator.Never, due: tick, alarm: time.NewTimer(tick),
+		over: make(chan struct{})}
+	r.calls, r.cut = context.WithCancel(context.Background())
+	submission := generator.ClientConfig{Tasks: cfg.Workload.Len(), Connections: cfg.Connections, MaxBatch: cfg.MaxBatch,
+		PollPause: generator.PollPause,
+		Patience:  cfg.Patience, DrainTimeout: cfg.DrainTimeout, Timeout: cfg.Timeout}
 	for i, target := range cfg.Schedulers {
-		r.peers = append(r.peers, newPeer(r, int32(i), target))
+		submission.Schedulers = append(submission.Schedulers, cluster.SchedulerRef{Name: target.Name, Address: target.Address})
+		r.peers = append(r.peers, r.newPeer(i, target))
+	}
+	r.client = generator.NewClient(submission)
+	for i := range cfg.Workload.Len() {
+		r.client.Expect(cfg.Workload.ID(i))
 	}
 	return r
 }
 
 func (r *run) now() time.Duration { return time.Since(r.start) }
 
+// step calls one verb of the client and performs what it wants done. Nothing of that waits.
+func (r *run) step(verb func(now time.Duration) *generator.Actions) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	actions := verb(r.now())
+	if r.wake = actions.Wake; r.wake != generator.Never && r.wake < r.due {
+		r.due = r.wake
+		r.alarm.Reset(r.due - r.now())
+	}
+	for i := range actions.Join {
+		r.join(&actions.Join[i])
+	}
+	for _, m := range actions.Send {
+		last := m.Tasks[len(m.Tasks)-1]
+		r.lag = r.client.Sent(last) - r.cfg.Workload.Due(int(last))
+		r.peers[m.Scheduler].posts <- m // there is room: the client knows how many connections there are
+	}
+	for _, p := range actions.Poll {
+		r.peers[p.Scheduler].polls <- p
+	}
+	for _, i := range actions.Drop {
+		r.drop(i)
+	}
+	for i := range actions.News {
+		r.tell(&actions.News[i])
+	}
+	for i := range actions.Ended {
+		r.write(&actions.Ended[i])
+	}
+	if len(actions.Ended) > 0 && r.client.Open() == 0 {
+		close(r.over)
+	}
+}
+
+func (r *run) tell(n *generator.News) {
+	switch {
+	case n.Err != nil:
+		r.cfg.Log.Warn(string(n.What), "scheduler", n.Scheduler, "error", n.Err)
+	case n.What == generator.Joined, n.What == generator.Left:
+		r.cfg.Log.Info(string(n.What), "scheduler", n.Scheduler, "address", n.Address)
+	case n.What == generator.Back:
+		r.cfg.Log.Info(string(n.What), "scheduler", n.Scheduler)
+	default:
+		r.cfg.Log.Warn(string(n.What), "scheduler", n.Scheduler)
+	}
+}
+
 // play runs every goroutine of the replay and returns when all have ended.
 func (r *run) play(ctx context.Context, abort <-chan struct{}) error {
-	calls, cancel := context.WithCancel(context.Background())
-	var all sync.WaitGroup
-	paced := make(chan struct{})
-	all.Go(func() { defer close(paced); r.pace() })
-	all.Go(r.watch)
+	r.all.Go(r.pace)
+	r.all.Go(r.watch)
 	if r.cfg.Data != nil {
-		all.Go(func() { r.sample(calls) })
+		r.all.Go(r.look)
 	}
 	for _, p := range r.peers {
-		for range r.cfg.Connections {
-			all.Go(func() { p.send(calls) })
-		}
-		all.Go(func() { p.collect(calls) })
+		r.all.Go(p.serve)
 	}
-	r.wait(ctx, abort, paced)
-	cancel()
-	all.Wait()
-	r.progress.Finish()
+	r.step(r.client.Start)
+	r.wait(ctx, abort)
+	r.cut()
+	r.all.Wait()
+	r.bar.Finish()
 	return r.failure
 }
 
 // wait returns when every task has its row, if need be by giving the rest up.
-func (r *run) wait(ctx context.Context, abort, paced <-chan struct{}) {
+func (r *run) wait(ctx context.Context, abort <-chan struct{}) {
 	select {
 	case <-r.over:
 		return
 	case <-ctx.Done():
 	case <-abort:
-	case <-paced:
-		r.awaitResults(ctx, abort)
 	}
-	select {
-	case <-r.over:
-		return
-	default:
-	}
-	r.stop("not submitted: the run was stopped")
-	patience := time.NewTimer(r.cfg.DrainTimeout)
-	defer patience.Stop()
+	r.step(func(now time.Duration) *generator.Actions {
+		r.result.Stopped = r.client.Open() > 0
+		return r.client.Stop(now)
+	})
 	select {
 	case <-r.over:
 	case <-abort:
 		r.abandon("abandoned: the run was ended at once")
-	case <-patience.C:
-		r.abandon(fmt.Sprintf("abandoned: no result within %v after the run was stopped", r.cfg.DrainTimeout))
 	}
 }
 
-// awaitResults waits for the results of a workload that was submitted whole.
-func (r *run) awaitResults(ctx context.Context, abort <-chan struct{}) {
-	var late <-chan time.Time
-	if r.cfg.Timeout > 0 {
-		timer := time.NewTimer(r.cfg.Timeout)
-		defer timer.Stop()
-		late = timer.C
-	}
-	select {
-	case <-r.over:
-	case <-ctx.Done():
-	case <-abort:
-	case <-late:
-		r.abandon(fmt.Sprintf("abandoned: no result within %v after the last submission", r.cfg.Timeout))
-	}
+func (r *run) abandon(reason string) {
+	r.step(func(now time.Duration) *generator.Actions { return r.client.Abandon(now, reason) })
 }
 
 // pace releases every task when it is due. It is the only goroutine that waits for arrivals.
@@ -152,97 +151,92 @@ func (r *run) pace() {
 	w := r.cfg.Workload
 	timer := time.NewTimer(0)
 	defer timer.Stop()
-	for i := 0; ; {
+	var due []int32
+	for i := 0; i < w.Len(); {
 		select {
 		case <-timer.C:
-		case <-r.stopping:
+		case <-r.over:
 			return
 		}
+		r.step(func(now time.Duration) *generator.Actions {
+			for due = due[:0]; i < w.Len() && w.Due(i) <= now; i++ {
+				due = append(due, int32(i))
+			}
+			return r.client.Submit(now, due...)
+		})
+		if i < w.Len() {
+			timer.Reset(w.Due(i) - r.now())
+		}
+	}
+}
+
+const (
+	tick       = 50 * time.Millisecond
+	flushEvery = time.Second // rows reach the disk at least so often
+)
+
+// watch wakes the client when something is due that no message announces, and shows how far the run is.
+func (r *run) watch() {
+	defer r.alarm.Stop()
+	flushed := time.Duration(0)
+	for {
+		select {
+		case <-r.alarm.C:
+		case <-r.over:
+			return
+		}
+		r.step(r.client.Tick)
 		r.mu.Lock()
-		for now := r.now(); i < w.Len() && w.Due(i) <= now && !r.stopped; i++ {
-			r.dispatch(int32(i), i%len(r.peers), now)
+		now, next := r.now(), tick
+		if now-flushed >= flushEvery {
+			flushed = now
+			if err := r.dir.Rows.Flush(); err != nil && r.failure == nil {
+				r.failure = err
+			}
 		}
+		if r.wake != generator.Never {
+			next = max(0, min(tick, r.wake-now))
+		}
+		r.due = now + next
+		r.alarm.Reset(next)
+		failed := r.failure != nil
+		submitted, done, lag := r.client.Underway()+r.result.Tasks-r.result.NotSubmitted, r.result.Tasks, r.lag
 		r.mu.Unlock()
-		if i == w.Len() {
+		if failed {
+			r.abandon("abandoned: the rows cannot be written")
 			return
 		}
-		timer.Reset(w.Due(i) - r.now())
+		r.bar.Show(done, now, func(perSecond float64) string {
+			return fmt.Sprintf("submitted %d, %.0f/s, %.1f ms late, completed", submitted, perSecond, float64(lag)/float64(time.Millisecond))
+		})
 	}
 }
 
-// dispatch queues a task at the first scheduler from the preferred one on that takes tasks.
-func (r *run) dispatch(i int32, preferred int, now time.Duration) {
-	t := &r.tasks[i]
-	t.state, t.peer = queued, nobody
-	for k := range r.peers {
-		p := r.peers[(preferred+k)%len(r.peers)]
-		if p.takes(now) {
-			t.peer = p.index
-			p.queue = append(p.queue, i)
-			p.wake.Signal()
-			return
-		}
+// write is the only place where a row is written.
+func (r *run) write(e *generator.Ending) {
+	r.row = e.Row(r.cfg.Workload, time.Duration(r.start.UnixNano()))
+	row := &r.row
+	row.Warmup = int(e.Task) < r.cfg.Warmup
+	r.result.Tasks++
+	switch row.Outcome {
+	case cluster.Finished:
+		r.result.Finished++
+	case cluster.Failed:
+		r.result.Failed++
+	case cluster.TimedOut:
+		r.result.TimedOut++
+	case cluster.Cancelled:
+		r.result.Cancelled++
+	default:
+		r.result.Lost++
 	}
-	r.orphans = append(r.orphans, i)
-}
-
-// redispatch sends the tasks that a scheduler had elsewhere: those in its queue and, when it is gone,
-// those that it accepted. It may hold the latter still, or again when it answers next.
-func (r *run) redispatch(p *peer, gone bool) {
-	p.queue = p.queue[:0]
-	for i := range r.tasks {
-		t := &r.tasks[i]
-		if t.peer != p.index || t.state != queued && !(gone && t.state == accepted) {
-			continue
-		}
-		if t.state == accepted {
-			r.suspect(int32(i), p)
-		}
-		r.dispatch(int32(i), int(p.index)+1, r.now())
+	switch e.Cause {
+	case generator.NotSubmitted:
+		r.result.NotSubmitted++
+	case generator.Abandoned:
+		r.result.Abandoned++
 	}
-}
-
-// adopt queues the tasks that no scheduler took, once one does.
-func (r *run) adopt(now time.Duration) {
-	waiting := r.orphans
-	r.orphans = nil
-	for _, i := range waiting {
-		if t := &r.tasks[i]; t.state == queued && t.peer == nobody {
-			r.dispatch(i, int(i)%len(r.peers), now)
-		}
-	}
-}
-
-// stop ends what was never submitted; nothing more is submitted for the first time.
-func (r *run) stop(reason string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.result.Stopped = true
-	r.halt()
-	for i := range r.tasks {
-		if t := &r.tasks[i]; t.sent == generator.Never && t.state != ended {
-			r.result.NotSubmitted++
-			r.end(int32(i), cluster.Cancelled, reason)
-		}
-	}
-}
-
-func (r *run) halt() {
-	if !r.stopped {
-		r.stopped = true
-		close(r.stopping)
-	}
-}
-
-// abandon ends everything: no result is waited for any more.
-func (r *run) abandon(reason string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.halt()
-	for i := range r.tasks {
-		if r.tasks[i].state != ended {
-			r.result.Abandoned++
-			r.end(int32(i), cluster.Lost, reason)
-		}
+	if err := r.dir.Rows.Write(row); err != nil && r.failure == nil {
+		r.failure = fmt.Errorf("row of task %s: %w", row.TaskID, err)
 	}
 }

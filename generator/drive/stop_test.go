@@ -25,7 +25,8 @@ func TestStopDrains(t *testing.T) {
 		if result.Elapsed > 4*time.Second {
 			t.Errorf("took %v", result.Elapsed)
 		}
-		if r := rows(t, c, result)["t500"]; r.Outcome != cluster.Cancelled || r.Sent != generator.Never || r.Reason != "not submitted: the run was stopped" {
+		if r := rows(t, c, result)["t500"]; r.Outcome != cluster.Cancelled || r.Sent != generator.Never ||
+			r.Reason != "not submitted: the run was stopped" {
 			t.Errorf("got %+v", r)
 		}
 	})

@@ -8,27 +8,46 @@ import (
 
 // A package imports packages of lower rows only.
 var rows = [][]string{
-	{"internal/cluster", "internal/needs", "gen-go/dodoor"},
-	{"scheduler", "worker", "datastore", "generator", "internal/rpc", "internal/telemetry"},
-	{"baselines", "worker/executor", "internal/rpc/rpctest",
-		"scheduler/schedulerd", "worker/workerd", "datastore/datastored", "generator/drive"},
-	{"sim"},
-	{"report/figure"},
-	{"conf", "report"},
-	{"campaign", "profile"},
-	{"cmd/dodoor", "functionbench"},
+	{"internal/cluster", "internal/needs", "internal/procfs", "internal/transcript", "internal/runfiles", "internal/wholefile",
+		"internal/version", "internal/progress", "internal/poll", "gen-go/dodoor"},
+	{"scheduler", "worker", "datastore", "generator", "internal/cgroup", "internal/rpc", "internal/telemetry"},
+	{"baselines", "worker/executor", "worker/executor/executortest", "internal/procgroup", "internal/rpc/rpctest",
+		"scheduler/schedulerd", "datastore/datastored", "generator/rundir", "generator/packing"},
+	{"sim", "generator/drive", "worker/workerd", "worker/executor/docker", "worker/executor/process", "worker/executor/stressng"},
+	{"conf", "report/figure", "report/stats"},
+	{"report/metrics", "report/reporttest"},
+	{"report/results"},
+	{"report/group"},
+	{"report/plots"},
+	{"report/page"},
+	{"report"},
+	{"assemble"},
+	{"localcluster", "profile", "host"},
+	{"experiment"},
+	{"campaign", "experiment/calibrate"},
+	{"cmd/dodoor", "functionbench", "testbed"},
 }
 
 // layers says which packages of this module a package may import outside its tests. A pure package
 // sees the vocabulary; a shell sees its own pure package, the wire and its metrics; policies reach
 // the scheduler's shell as values, so that schedulerd and baselines never meet.
 var layers = map[string][]string{
-	"internal/cluster":   {},
-	"gen-go/dodoor":      {},
-	"internal/arch":      {},
-	"internal/needs":     {}, // for tests
-	"internal/rpc":       {"internal/cluster", "gen-go/dodoor"},
-	"internal/telemetry": {"internal/cluster"},
+	"internal/cluster":    {},
+	"gen-go/dodoor":       {},
+	"internal/arch":       {},
+	"internal/mutants":    {}, // tests alone
+	"internal/needs":      {}, // for tests
+	"internal/transcript": {}, // for tests
+	"internal/runfiles":   {},
+	"internal/wholefile":  {},
+	"internal/poll":       {},
+	"internal/version":    {},
+	"internal/progress":   {},
+	"internal/rpc":        {"internal/cluster", "internal/poll", "gen-go/dodoor"},
+	"internal/telemetry":  {"internal/cluster"},
+	"internal/procfs":     {},
+	"internal/cgroup":     {"internal/poll", "internal/procfs"},
+	"internal/procgroup":  {"internal/cgroup", "internal/procfs"},
 
 	"scheduler": {"internal/cluster"},
 	"worker":    {"internal/cluster"},
@@ -38,19 +57,55 @@ var layers = map[string][]string{
 	"baselines":            {"internal/cluster", "scheduler"},
 	"worker/executor":      {"internal/cluster", "worker"},
 	"internal/rpc/rpctest": {"internal/cluster", "gen-go/dodoor", "internal/rpc"},
-	"scheduler/schedulerd": {"internal/cluster", "internal/rpc", "internal/telemetry", "scheduler"},
-	"worker/workerd":       {"internal/cluster", "internal/rpc", "internal/telemetry", "worker"},
-	"datastore/datastored": {"internal/cluster", "internal/rpc", "internal/telemetry", "datastore"},
-	"generator/drive":      {"internal/cluster", "internal/rpc", "internal/telemetry", "generator"},
+	"scheduler/schedulerd": {"internal/cluster", "internal/poll", "internal/rpc", "internal/telemetry", "scheduler"},
+	"worker/workerd":       {"internal/cluster", "internal/poll", "internal/rpc", "internal/telemetry", "worker", "worker/executor"},
+	"datastore/datastored": {"internal/cluster", "internal/poll", "internal/rpc", "internal/telemetry", "datastore"},
+	"generator/rundir":     {"internal/runfiles", "internal/wholefile", "generator"},
+	"generator/drive": {"internal/cluster", "internal/poll", "internal/progress", "internal/rpc", "internal/telemetry", "generator",
+		"generator/rundir"},
+	"generator/packing": {"internal/cluster", "generator"},
 
-	"sim":           {"internal/cluster", "scheduler", "worker", "datastore", "generator", "baselines"},
-	"conf":          below("conf", "gen-go/dodoor", "internal/needs", "internal/rpc/rpctest", "report/figure"),
-	"report/figure": {},
-	"report":        {"internal/cluster", "generator", "report/figure"},
-	"campaign":      {"conf", "report", "report/figure"},
-	"profile":       {"conf", "report"},
+	"worker/executor/docker": {"internal/cgroup", "internal/cluster", "internal/procfs", "worker", "worker/executor"},
+	"worker/executor/process": {"internal/cgroup", "internal/cluster", "internal/procfs", "internal/procgroup",
+		"worker", "worker/executor"},
+	"worker/executor/stressng":     {"internal/cluster", "internal/procfs", "internal/procgroup", "worker", "worker/executor"},
+	"worker/executor/executortest": {"internal/cluster", "internal/procfs", "worker"}, // for tests
+
+	"sim": {"internal/cluster", "scheduler", "worker", "datastore", "generator", "baselines"},
+	"conf": below("conf", "gen-go/dodoor", "generator/packing", "internal/version", "internal/needs", "internal/progress", "internal/runfiles",
+		"internal/wholefile", "internal/rpc/rpctest", "worker/executor/executortest"),
+
+	"report/figure":     {},
+	"report/stats":      {},
+	"report/metrics":    {"internal/cluster", "internal/runfiles", "generator", "report/stats"},
+	"report/reporttest": {"internal/cluster", "internal/runfiles", "generator"}, // for tests
+	"report/results":    {"internal/runfiles", "internal/wholefile", "generator", "generator/rundir", "report/metrics"},
+	"report/group":      {"report/metrics", "report/results", "report/stats"},
+	"report/plots":      {"report/figure", "report/group", "report/metrics", "report/results", "report/stats"},
+	"report/page":       {"report/group", "report/metrics", "report/plots", "report/results"},
+	"report": {"generator/rundir", "internal/runfiles", "internal/wholefile", "report/figure", "report/group", "report/metrics", "report/page",
+		"report/plots", "report/results"},
+
+	"assemble": {"baselines", "conf", "datastore", "datastore/datastored", "generator", "internal/cgroup", "internal/cluster", "internal/rpc",
+		"internal/telemetry", "internal/version", "scheduler", "scheduler/schedulerd", "sim", "worker", "worker/executor",
+		"worker/executor/docker", "worker/executor/process", "worker/executor/stressng", "worker/workerd"},
+	"host":         {"assemble", "conf", "internal/cgroup", "internal/cluster", "internal/poll", "internal/procfs", "internal/wholefile"},
+	"localcluster": {"assemble", "conf", "generator/drive", "internal/cluster", "internal/poll", "internal/rpc", "internal/telemetry"},
+	"profile": {"assemble", "conf", "internal/version", "internal/cluster", "internal/progress", "internal/wholefile", "report/plots",
+		"report/stats", "worker", "worker/executor", "worker/workerd"},
+	"experiment": {"assemble", "conf", "generator", "generator/drive", "generator/rundir", "internal/version", "internal/cluster",
+		"internal/poll", "internal/progress", "internal/rpc", "localcluster", "report/metrics", "report/results", "sim"},
+	"experiment/calibrate": {"assemble", "conf", "experiment", "internal/cluster", "internal/progress", "internal/rpc", "localcluster",
+		"report/metrics", "report/stats"},
+	"campaign": {"conf", "experiment", "generator", "internal/cluster", "internal/runfiles", "internal/wholefile", "report/figure",
+		"report/metrics", "report/stats", "sim"},
+
 	"functionbench": {}, // a test of Python programs
-	"cmd/dodoor":    below("cmd/dodoor", "gen-go/dodoor", "internal/needs", "internal/rpc/rpctest", "report/figure"),
+	"testbed":       {}, // tests of scripts/cluster on hosts
+	"cmd/dodoor": {"assemble", "campaign", "conf", "experiment", "experiment/calibrate", "generator", "generator/packing", "host",
+		"internal/version", "internal/cluster", "internal/progress", "internal/rpc", "internal/runfiles", "internal/telemetry",
+		"internal/wholefile", "profile",
+		"report", "report/metrics"},
 }
 
 // below lists the packages in the rows under pkg, but for some.

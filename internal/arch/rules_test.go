@@ -16,8 +16,10 @@ var cases = []struct {
 }{
 	{"lower row", layering, "scheduler/schedulerd/a.go", `package p; import _ "dodoor/internal/rpc"`, ""},
 	{"higher row", layering, "scheduler/a.go", `package p; import _ "dodoor/internal/rpc"`, "scheduler must not import internal/rpc"},
-	{"policies reach the shell as values", layering, "scheduler/schedulerd/a.go", `package p; import _ "dodoor/baselines"`, "must not import baselines"},
-	{"a shell does not see another's pure package", layering, "worker/workerd/a.go", `package p; import _ "dodoor/scheduler"`, "must not import scheduler"},
+	{"policies reach the shell as values", layering, "scheduler/schedulerd/a.go", `package p; import _ "dodoor/baselines"`,
+		"must not import baselines"},
+	{"a shell does not see another's pure package", layering, "worker/workerd/a.go", `package p; import _ "dodoor/scheduler"`,
+		"must not import scheduler"},
 	{"test of a higher row", layering, "scheduler/a_test.go", `package p; import _ "dodoor/baselines"`, ""},
 	{"standard library", layering, "internal/cluster/a.go", `package p; import _ "os"`, ""},
 	{"unlisted package", layering, "internal/extra/a.go", `package p`, "add it to the table"},
@@ -26,9 +28,12 @@ var cases = []struct {
 
 	{"thrift in rpc", thriftStaysInRPC, "internal/rpc/a.go", `package p; import _ "github.com/apache/thrift/lib/go/thrift"`, ""},
 	{"thrift below rpc", thriftStaysInRPC, "internal/rpc/rpctest/a.go", `package p; import _ "dodoor/gen-go/dodoor"`, ""},
-	{"thrift elsewhere", thriftStaysInRPC, "worker/workerd/a.go", `package p; import _ "github.com/apache/thrift/lib/go/thrift"`, "only internal/rpc knows Thrift"},
-	{"generated code elsewhere", thriftStaysInRPC, "cmd/dodoor/a.go", `package p; import _ "dodoor/gen-go/dodoor"`, "only internal/rpc knows Thrift"},
-	{"generated code in a test", thriftStaysInRPC, "worker/a_test.go", `package p; import _ "dodoor/gen-go/dodoor"`, "only internal/rpc knows Thrift"},
+	{"thrift elsewhere", thriftStaysInRPC, "worker/workerd/a.go", `package p; import _ "github.com/apache/thrift/lib/go/thrift"`,
+		"only internal/rpc knows Thrift"},
+	{"generated code elsewhere", thriftStaysInRPC, "cmd/dodoor/a.go", `package p; import _ "dodoor/gen-go/dodoor"`,
+		"only internal/rpc knows Thrift"},
+	{"generated code in a test", thriftStaysInRPC, "worker/a_test.go", `package p; import _ "dodoor/gen-go/dodoor"`,
+		"only internal/rpc knows Thrift"},
 	{"generated code itself", thriftStaysInRPC, "gen-go/dodoor/a.go", `package p; import _ "github.com/apache/thrift/lib/go/thrift"`, ""},
 
 	{"pure import", purity, "scheduler/a.go", `package p; import _ "math/bits"`, ""},
@@ -74,10 +79,15 @@ var cases = []struct {
 	{"channel", purity, "worker/a.go", `package p; var c chan int`, "no channels"},
 	{"send", purity, "worker/a.go", `package p; func f() { c <- 1 }`, "no channels"},
 
-	{"500 lines", shortFiles, "sim/a.go", "package p" + strings.Repeat("\n", 500), ""},
-	{"501 lines", shortFiles, "sim/a.go", "package p" + strings.Repeat("\n", 501), "501 lines"},
-	{"501 lines of a test", shortFiles, "sim/a_test.go", "package p" + strings.Repeat("\n", 501), "501 lines"},
-	{"generated lines", shortFiles, "gen-go/dodoor/a.go", "package p" + strings.Repeat("\n", 501), ""},
+	{"300 lines", shortFiles, "sim/a.go", "package p" + strings.Repeat("\n", 300), ""},
+	{"301 lines", shortFiles, "sim/a.go", "package p" + strings.Repeat("\n", 301), "301 lines"},
+	{"301 lines of a test", shortFiles, "sim/a_test.go", "package p" + strings.Repeat("\n", 301), "301 lines"},
+	{"generated lines", shortFiles, "gen-go/dodoor/a.go", "package p" + strings.Repeat("\n", 301), ""},
+
+	{"140 columns", shortLines, "internal/rpc/a.go", "package p //" + strings.Repeat("é", 128), ""},
+	{"141 columns", shortLines, "internal/rpc/a.go", "package p //" + strings.Repeat("é", 129), "141 columns"},
+	{"141 columns of a test", shortLines, "internal/rpc/a_test.go", "package p //" + strings.Repeat("é", 129), "141 columns"},
+	{"generated columns", shortLines, "gen-go/dodoor/a.go", "package p //" + strings.Repeat("é", 129), ""},
 
 	{"package util", noUtilPackage, "internal/util/a.go", `package util`, "not util"},
 	{"package utils", noUtilPackage, "internal/utils/a.go", `package utils`, "not utils"},

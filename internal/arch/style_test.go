@@ -1,17 +1,34 @@
 package arch
 
 import (
+	"fmt"
 	"go/ast"
 	"slices"
 )
 
-const maxLines = 500
+const maxLines = 300
 
 func shortFiles(s source) []string {
 	if s.isGenerated() || s.lines <= maxLines {
 		return nil
 	}
 	return []string{s.at(s.file, "%d lines: a file has at most %d, so split it by concept", s.lines, maxLines)}
+}
+
+// maxColumns is the length of a line, in characters; a tab is one.
+const maxColumns = 140
+
+func shortLines(s source) []string {
+	if s.isGenerated() {
+		return nil
+	}
+	var findings []string
+	for number, columns := range s.columns {
+		if columns > maxColumns {
+			findings = append(findings, fmt.Sprintf("%s:%d: %d columns: a line has at most %d", s.path, number+1, columns, maxColumns))
+		}
+	}
+	return findings
 }
 
 // A package is named after what it holds; "util" holds everything.

@@ -13,23 +13,25 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 const module = "dodoor"
 
 // source is one parsed Go file.
 type source struct {
-	pkg   string // its folder, relative to the root of the module
-	path  string
-	lines int
-	fset  *token.FileSet
-	file  *ast.File
+	pkg     string // its folder, relative to the root of the module
+	path    string
+	lines   int
+	columns []int // of each line
+	fset    *token.FileSet
+	file    *ast.File
 }
 
 // rule returns what a file breaks, one finding each.
 type rule func(s source) []string
 
-var rules = []rule{layering, thriftStaysInRPC, purity, shortFiles, noUtilPackage, testsDoNotSleep}
+var rules = []rule{layering, thriftStaysInRPC, purity, shortFiles, shortLines, noUtilPackage, testsDoNotSleep}
 
 func TestTheTreeKeepsTheRules(t *testing.T) {
 	sources := tree(t)
@@ -96,12 +98,17 @@ func outside(dir, base string) bool {
 func parse(rel string, text []byte) (source, error) {
 	fset := token.NewFileSet()
 	file, err := parser.ParseFile(fset, rel, text, parser.SkipObjectResolution)
+	var columns []int
+	for line := range bytes.Lines(text) {
+		columns = append(columns, utf8.RuneCount(bytes.TrimSuffix(line, []byte("\n"))))
+	}
 	return source{
-		pkg:   path.Dir(rel),
-		path:  rel,
-		lines: bytes.Count(text, []byte("\n")),
-		fset:  fset,
-		file:  file,
+		pkg:     path.Dir(rel),
+		path:    rel,
+		lines:   bytes.Count(text, []byte("\n")),
+		columns: columns,
+		fset:    fset,
+		file:    file,
 	}, err
 }
 

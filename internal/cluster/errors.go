@@ -5,7 +5,8 @@ import (
 	"fmt"
 )
 
-// ErrorCode classifies a declared service error; it crosses the wire.
+// ErrorCode classifies a declared service error; it crosses the wire. Every declared error has one, so that
+// errors.Is(err, cluster.Stale) tells what a service answered; only Error values are returned.
 type ErrorCode uint8
 
 const (
@@ -31,6 +32,9 @@ func (c ErrorCode) String() string {
 	return "unknown error"
 }
 
+// Error makes the code an error, which is what errors.Is asks for.
+func (c ErrorCode) Error() string { return c.String() }
+
 // Error is a declared error of a service: it reaches the caller with its code, and the connection
 // that carried it stays usable.
 type Error struct {
@@ -40,19 +44,17 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Code.String() + ": " + e.Message }
 
+// Unwrap returns the code.
+func (e *Error) Unwrap() error { return e.Code }
+
 // Errorf makes an *Error.
 func Errorf(code ErrorCode, format string, args ...any) error {
 	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-// CodeOf returns the code of a declared error in err's chain, or 0.
+// CodeOf returns the code of a declared error in err's chain, or 0: for a switch. One code is asked for with
+// errors.Is.
 func CodeOf(err error) ErrorCode {
-	if err == nil {
-		return 0
-	}
-	var e *Error
-	if errors.As(err, &e) {
-		return e.Code
-	}
-	return 0
+	code, _ := errors.AsType[ErrorCode](err)
+	return code
 }

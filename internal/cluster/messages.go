@@ -207,19 +207,33 @@ type ClusterStatus struct {
 	Schedulers []SchedulerRef
 }
 
-// SubmitRequest carries tasks from a client; CollectRequest fetches their records. After
-// acknowledges everything up to a cursor.
+// Setup is what a service runs, for whoever compares: two of one digest behave the same. A service that was not started
+// from an inventory has no name in one, and no digest; one that is no scheduler has neither policy nor seed.
+type Setup struct {
+	Name        string // as the inventory calls it
+	Version     string // of the program
+	Digest      string // of what of its configuration concerns it
+	Incarnation int64
+	Batch       int // b of the data service, b_delta of a scheduler
+	Policy      string
+	Seed        uint64
+}
+
+// SubmitRequest carries tasks from a client.
 type SubmitRequest struct {
 	Client string
 	Tasks  []TaskSpec
 }
 
-// CollectRequest asks for the records of a client's ended tasks; it waits up to Wait for the first.
+// CollectRequest asks for the records of a client's ended tasks; it waits up to Wait for the first. After
+// acknowledges everything up to a cursor that the process of this incarnation gave; to another process it
+// says nothing. Incarnation 0: the client does not know which process it was.
 type CollectRequest struct {
-	Client string
-	After  int64
-	Max    int
-	Wait   time.Duration
+	Client      string
+	After       int64
+	Incarnation int64
+	Max         int
+	Wait        time.Duration
 }
 
 // CollectReply holds records in the order in which they ended.

@@ -4,7 +4,7 @@ package cluster
 
 import (
 	"fmt"
-	"sort"
+	"slices"
 	"strings"
 )
 
@@ -19,6 +19,14 @@ const (
 	Disk       = 2 // MiB
 	FirstExtra = 3 // thousandths of the named resource
 )
+
+// PerUnit is how many small units of dimension k make one core, one MiB or one of the named resource.
+func PerUnit(k int) int64 {
+	if k == Memory || k == Disk {
+		return 1
+	}
+	return 1000
+}
 
 // MaxAmount bounds one amount on arrival (about 10^12 small units), so that sums over every task a
 // cluster can hold stay far from overflow.
@@ -53,9 +61,6 @@ func (r *Resources) FitsIn(room *Resources) bool {
 	return true
 }
 
-// IsZero reports whether every amount is zero.
-func (r *Resources) IsZero() bool { return *r == Resources{} }
-
 // Dimensions names the dimensions of one cluster: cores, memory, disk, then the extras in
 // alphabetical order. Every service of a cluster is configured with the same ones.
 type Dimensions struct{ names []string }
@@ -63,8 +68,7 @@ type Dimensions struct{ names []string }
 // NewDimensions returns the standard dimensions and the given extras. It fails when there are more
 // than MaxDimensions or when a name is empty, repeated, or that of a standard dimension.
 func NewDimensions(extras ...string) (Dimensions, error) {
-	sorted := append([]string(nil), extras...)
-	sort.Strings(sorted)
+	sorted := slices.Sorted(slices.Values(extras))
 	d := Dimensions{names: append([]string{"cores", "memory", "disk"}, sorted...)}
 	if len(d.names) > MaxDimensions {
 		return d, fmt.Errorf("%d resource dimensions (%s): at most %d are supported",

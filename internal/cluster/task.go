@@ -2,8 +2,14 @@ package cluster
 
 import "time"
 
-// MaxDuration bounds an estimated duration on arrival: a year, in milliseconds.
-const MaxDuration = int64(365 * 24 * time.Hour / time.Millisecond)
+// ShortestDuration and LongestDuration bound the durations that somebody may set.
+const (
+	ShortestDuration = time.Millisecond
+	LongestDuration  = 365 * 24 * time.Hour
+)
+
+// MaxDuration bounds an estimated duration on arrival: LongestDuration, in milliseconds.
+const MaxDuration = int64(LongestDuration / time.Millisecond)
 
 // MaxTimeScale bounds how many trace seconds an emulated task may pass in one.
 const MaxTimeScale = 1e6

@@ -21,32 +21,21 @@ func Real(t testing.TB, err error) {
 	}
 }
 
-// Reference returns the path of a file of the published data, which is not part of the repository, but may
-// stand beside it in shared/data. The test is skipped where it does not.
+// Reference returns the path of a file of the published data, which is not part of the repository: it lies in
+// the folder that DODOOR_DATA names. Without that variable the test is skipped; without the file it fails,
+// because somebody who named a folder wants the test to run.
 func Reference(t testing.TB, name string) string {
 	t.Helper()
-	path := filepath.Join(root(t), "..", "shared", "data", name)
+	folder := os.Getenv("DODOOR_DATA")
+	if folder == "" {
+		t.Skip("DODOOR_DATA names no folder with the published data: CONTRIBUTING.md says where they come from")
+	}
+	path := filepath.Join(folder, name)
+	if !filepath.IsAbs(path) {
+		t.Fatalf("DODOOR_DATA=%s: want an absolute path, tests run in the folders of their packages", folder)
+	}
 	if _, err := os.Stat(path); err != nil {
-		t.Skipf("the published data is not here: %v", err)
+		t.Fatalf("DODOOR_DATA: %v: CONTRIBUTING.md says where the file comes from", err)
 	}
 	return path
-}
-
-// root is the module's folder; tests run in that of their package.
-func root(t testing.TB) string {
-	t.Helper()
-	folder, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for {
-		if _, err := os.Stat(filepath.Join(folder, "go.mod")); err == nil {
-			return folder
-		}
-		above := filepath.Dir(folder)
-		if above == folder {
-			t.Fatal("no go.mod above the folder of the test")
-		}
-		folder = above
-	}
 }

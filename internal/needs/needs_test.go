@@ -5,20 +5,39 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 )
 
-// listener is a test that goes on, whatever it is told.
+// listener is a test that notes how it ends.
 type listener struct {
 	testing.TB
 	failed, skipped string
 }
 
-func (*listener) Helper()                          {}
-func (l *listener) Fatalf(format string, a ...any) { l.failed += fmt.Sprintf(format, a...) }
-func (l *listener) Skip(a ...any)                  { l.skipped += fmt.Sprint(a...) }
-func (l *listener) Skipf(format string, a ...any)  { l.skipped += fmt.Sprintf(format, a...) }
+func (*listener) Helper() {}
+
+func (l *listener) Fatalf(format string, a ...any) {
+	l.failed = fmt.Sprintf(format, a...)
+	runtime.Goexit()
+}
+
+func (l *listener) Skip(a ...any) {
+	l.skipped = fmt.Sprint(a...)
+	runtime.Goexit()
+}
+
+// outcome runs f as a test of its own and returns how it ended.
+func outcome(f func(testing.TB)) (l listener) {
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		f(&l)
+	}()
+	<-ended
+	return l
+}
 
 func TestReal(t *testing.T) {
 	for _, c := range []struct {
@@ -32,21 +51,40 @@ func TestReal(t *testing.T) {
 		{"", errors.New("no engine"), "", "no engine"},
 	} {
 		t.Setenv("CI", c.ci)
-		l := &listener{}
-		if Real(l, c.err); l.failed != c.failed || l.skipped != c.skipped {
+		l := outcome(func(t testing.TB) { Real(t, c.err) })
+		if l.failed != c.failed || l.skipped != c.skipped {
 			t.Errorf("CI=%s, %v: failed %q, skipped %q", c.ci, c.err, l.failed, l.skipped)
 		}
 	}
 }
 
 func TestReference(t *testing.T) {
-	l := &listener{TB: t}
-	path := Reference(l, "no-such-trace.csv")
-	if !strings.Contains(l.skipped, "no-such-trace.csv") || l.failed != "" {
-		t.Errorf("failed %q, skipped %q", l.failed, l.skipped)
+	folder := t.TempDir()
+	if err := os.WriteFile(filepath.Join(folder, "here.csv"), nil, 0o600); err != nil {
+		t.Fatal(err)
 	}
-	here, err := os.Getwd()
-	if want := filepath.Join(here, "../../../shared/data/no-such-trace.csv"); err != nil || path != want {
-		t.Errorf("%s, want %s beside the repository (%v)", path, want, err)
+	for _, c := range []struct {
+		folder, name    string
+		failed, skipped string // a part of the message
+	}{
+		{folder, "here.csv", "", ""},
+		{folder, "elsewhere.csv", filepath.Join(folder, "elsewhere.csv"), ""},
+		{"relative", "here.csv", "want an absolute path", ""},
+		{"", "here.csv", "", "CONTRIBUTING.md"},
+	} {
+		t.Setenv("DODOOR_DATA", c.folder)
+		var path string
+		l := outcome(func(t testing.TB) { path = Reference(t, c.name) })
+		if !said(l.failed, c.failed) || !said(l.skipped, c.skipped) {
+			t.Errorf("DODOOR_DATA=%q, %s: failed %q, skipped %q", c.folder, c.name, l.failed, l.skipped)
+		}
+		if found := filepath.Join(folder, "here.csv"); (l.failed+l.skipped == "") != (path == found) {
+			t.Errorf("DODOOR_DATA=%q, %s: path %q", c.folder, c.name, path)
+		}
 	}
+}
+
+// said reports whether message holds part; without a part, that there is no message.
+func said(message, part string) bool {
+	return strings.Contains(message, part) && (message == "") == (part == "")
 }

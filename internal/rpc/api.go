@@ -17,8 +17,10 @@ type Scheduler interface {
 	Complete(ctx context.Context, n cluster.CompletionNotice) error
 	Push(ctx context.Context, s cluster.Snapshot) error
 	View(ctx context.Context) (cluster.ClusterStatus, error)
+	SwitchPolicy(ctx context.Context, policy string, seed uint64) error
 	Settle(ctx context.Context) error
 	Counters(ctx context.Context) (map[string]int64, error)
+	Setup(ctx context.Context) (cluster.Setup, error)
 }
 
 // Worker is the worker service.
@@ -31,6 +33,7 @@ type Worker interface {
 	Tasks(ctx context.Context, q cluster.TaskQuery) ([]cluster.TaskStatus, error)
 	State(ctx context.Context) (cluster.Report, error)
 	Counters(ctx context.Context) (map[string]int64, error)
+	Setup(ctx context.Context) (cluster.Setup, error)
 }
 
 // DataService is the data service.
@@ -45,4 +48,5 @@ type DataService interface {
 	Status(ctx context.Context) (cluster.ClusterStatus, error)
 	Settle(ctx context.Context) error
 	Counters(ctx context.Context) (map[string]int64, error)
+	Setup(ctx context.Context) (cluster.Setup, error)
 }

@@ -118,8 +118,8 @@ func TestAcceptIsRetried(t *testing.T) {
 		cfg.Dial = l.Dial
 		start := time.Now()
 		answers(t, schedulerClient(t, "", cfg))
-		// 5+10+20+...+640 ms, then 1 s each.
-		if waited := time.Since(start); waited != 1275*time.Millisecond+4*time.Second {
+		// 10+20+...+640 ms, then 1 s each.
+		if waited := time.Since(start); waited != 1270*time.Millisecond+5*time.Second {
 			t.Errorf("accepted after %v", waited)
 		}
 		if n := counters.Events(AcceptFailed); n != 12 {

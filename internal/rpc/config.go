@@ -1,6 +1,7 @@
 package rpc
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"net"
@@ -63,21 +64,16 @@ func (c Config) Bind(addr string) (net.Listener, error) { return c.filled().List
 // filled returns c with Default's values where c has none.
 func (c Config) filled() Config {
 	d := Default()
-	orDefault(&c.MaxMessageBytes, d.MaxMessageBytes)
-	orDefault(&c.MaxSnapshotBytes, d.MaxSnapshotBytes)
-	orDefault(&c.DialTimeout, d.DialTimeout)
-	orDefault(&c.CallTimeout, d.CallTimeout)
-	orDefault(&c.PoolSize, d.PoolSize)
-	orDefault(&c.MaxConnections, d.MaxConnections)
-	orDefault(&c.MaxHandlers, d.MaxHandlers)
-	orDefault(&c.MessageTimeout, d.MessageTimeout)
-	orDefault(&c.StopGrace, d.StopGrace)
-	if c.Observer == nil {
-		c.Observer = d.Observer
-	}
-	if c.Log == nil {
-		c.Log = d.Log
-	}
+	c.MaxMessageBytes = cmp.Or(c.MaxMessageBytes, d.MaxMessageBytes)
+	c.MaxSnapshotBytes = cmp.Or(c.MaxSnapshotBytes, d.MaxSnapshotBytes)
+	c.DialTimeout = cmp.Or(c.DialTimeout, d.DialTimeout)
+	c.CallTimeout = cmp.Or(c.CallTimeout, d.CallTimeout)
+	c.PoolSize = cmp.Or(c.PoolSize, d.PoolSize)
+	c.MaxConnections = cmp.Or(c.MaxConnections, d.MaxConnections)
+	c.MaxHandlers = cmp.Or(c.MaxHandlers, d.MaxHandlers)
+	c.MessageTimeout = cmp.Or(c.MessageTimeout, d.MessageTimeout)
+	c.StopGrace = cmp.Or(c.StopGrace, d.StopGrace)
+	c.Observer, c.Log = cmp.Or(c.Observer, d.Observer), cmp.Or(c.Log, d.Log)
 	if c.Dial == nil {
 		c.Dial = d.Dial
 	}
@@ -85,10 +81,4 @@ func (c Config) filled() Config {
 		c.Listen = d.Listen
 	}
 	return c
-}
-
-func orDefault[T int | time.Duration](field *T, value T) {
-	if *field <= 0 {
-		*field = value
-	}
 }

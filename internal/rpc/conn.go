@@ -15,19 +15,22 @@ import (
 // clientConn is one connection of a pool. Its borrower is its only user: the library's client takes
 // one call at a time.
 type clientConn struct {
-	link
+	net.Conn
 	client *thrift.TStandardClient
 	raw    syscall.RawConn // nil where the connection is no socket
 	peek   func(fd uintptr) bool
 	hungUp bool // what peek found
+
+	last    <-chan struct{} // tells when the context of the last call ends; nil: never
+	unwatch func() bool     // has that context forget the connection; false: it has ended. nil: it forgot
 
 	wrote  bool  // part of this call's request left the process
 	broken error // why reading or writing failed
 }
 
 func newClientConn(conn net.Conn, maxMessageBytes int) *clientConn {
-	c := &clientConn{link: link{conn}}
-	protocol := stack(c, maxMessageBytes)
+	c := &clientConn{Conn: conn}
+	protocol := stack(&frames{conn: c}, maxMessageBytes)
 	c.client = thrift.NewTStandardClient(protocol, protocol)
 	if socket, ok := conn.(syscall.Conn); ok {
 		if raw, err := socket.SyscallConn(); err == nil {
@@ -59,19 +62,27 @@ func (c *clientConn) Write(b []byte) (int, error) {
 // connection must not be used again: the reply may still come.
 func (c *clientConn) call(ctx context.Context, method string, args, result thrift.TStruct) error {
 	c.wrote, c.broken = false, nil
-	watched := ctx.Done() != nil
-	var release func() bool
-	if watched {
-		release = context.AfterFunc(ctx, func() { c.Close() })
+	lasting := ctx.Done() == c.last // a service's own: one that was made for a call does not come twice
+	c.last = ctx.Done()
+	if c.last != nil && c.unwatch == nil {
+		c.unwatch = context.AfterFunc(ctx, func() { c.Close() })
 	}
 	_, err := c.client.Call(context.Background(), method, args, result)
-	if watched && !release() && err == nil {
+	if !lasting && !c.forget() && err == nil {
 		c.broken = net.ErrClosed // the reply came, and ctx ended: keep the one, not the connection
 	}
 	if err != nil {
 		return c.classify(ctx, err)
 	}
 	return nil
+}
+
+// forget has the last call's context forget the connection. It is false when that context has ended: the
+// connection is being closed.
+func (c *clientConn) forget() bool {
+	open := c.unwatch == nil || c.unwatch()
+	c.unwatch = nil
+	return open
 }
 
 // classify says what kind of failure the library's error is.
@@ -97,8 +108,12 @@ func (c *clientConn) classify(ctx context.Context, err error) error {
 }
 
 // ready prepares an idle connection for a call that ends at the deadline. It is false when the
-// connection cannot carry one: the peer closed it, or sent what nobody asked for. It does not wait.
-func (c *clientConn) ready(deadline time.Time) bool {
+// connection cannot carry one: the peer closed it, or sent what nobody asked for, or the context of
+// the last call ended. It does not wait.
+func (c *clientConn) ready(ctx context.Context, deadline time.Time) bool {
+	if c.last != ctx.Done() && !c.forget() {
+		return false
+	}
 	if c.raw != nil {
 		c.SetDeadline(deadline)
 		c.hungUp = true

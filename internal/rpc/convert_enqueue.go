@@ -81,7 +81,7 @@ func (d *decoder) assignment(w *dodoor.Assignment, a *cluster.Assignment, low, h
 	a.TimeScale = d.timeScale("time_scale", w.TimeScale)
 }
 
-func (e encoder) enqueueReply(r *cluster.EnqueueReply) *dodoor.EnqueueReply {
+func (e encoder) enqueueReply(r cluster.EnqueueReply) *dodoor.EnqueueReply {
 	return &dodoor.EnqueueReply{Refused: e.refusals(r.Refused), Report: e.report(r.Report)}
 }
 
@@ -89,7 +89,7 @@ func (d *decoder) enqueueReply(w *dodoor.EnqueueReply) cluster.EnqueueReply {
 	return cluster.EnqueueReply{Refused: d.refusals(w.Refused, 1), Report: d.rider(w.Report)}
 }
 
-func (e encoder) attachReply(r *cluster.AttachReply) *dodoor.AttachReply {
+func (e encoder) attachReply(r cluster.AttachReply) *dodoor.AttachReply {
 	return &dodoor.AttachReply{Incarnation: &r.Incarnation, Number: &r.Number, Report: e.report(&r.Report)}
 }
 
@@ -105,15 +105,21 @@ func (e encoder) probe(taskID string, demand *cluster.Resources) *dodoor.ProbeRe
 	return &dodoor.ProbeRequest{TaskID: &taskID, Demand: e.amounts(&dodoor.Amounts{}, demand)}
 }
 
-func (d *decoder) probe(w *dodoor.ProbeRequest) (taskID string, demand cluster.Resources) {
-	if w == nil {
-		d.missing("request")
-		return "", demand
-	}
-	return d.name("task_id", w.TaskID), d.amounts("demand", w.Demand, amount)
+// probe is a probe request: which task asks, and what it wants.
+type probe struct {
+	taskID string
+	demand cluster.Resources
 }
 
-func (e encoder) probeReply(r *cluster.ProbeReply) *dodoor.ProbeReply {
+func (d *decoder) probe(w *dodoor.ProbeRequest) (p probe) {
+	if w == nil {
+		d.missing("request")
+		return p
+	}
+	return probe{d.name("task_id", w.TaskID), d.amounts("demand", w.Demand, amount)}
+}
+
+func (e encoder) probeReply(r cluster.ProbeReply) *dodoor.ProbeReply {
 	return &dodoor.ProbeReply{
 		Tasks: &r.Tasks, LatencyUs: optionalSpan(r.Latency, micros), PendingMs: &r.Pending, Report: e.report(r.Report),
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 func (e encoder) amounts(w *dodoor.Amounts, r *cluster.Resources) *dodoor.Amounts {
-	w.Millicores, w.MemoryMib, w.DiskMib = &r[cluster.Cores], &r[cluster.Memory], &r[cluster.Disk]
+	*w = dodoor.Amounts{Millicores: &r[cluster.Cores], MemoryMib: &r[cluster.Memory], DiskMib: &r[cluster.Disk]}
 	for k := cluster.FirstExtra; k < e.dims.Len(); k++ {
 		if r[k] == 0 {
 			continue

@@ -13,6 +13,15 @@ func schedulerRef(s *cluster.SchedulerRef) dodoor.SchedulerRef {
 	return dodoor.SchedulerRef{Name: &s.Name, Address: &s.Address, Incarnation: &s.Incarnation, Riders: &s.Riders}
 }
 
+func (e encoder) schedulerRef(s *cluster.SchedulerRef) *dodoor.SchedulerRef {
+	ref := schedulerRef(s)
+	return &ref
+}
+
+func (d *decoder) wholeSchedulerRef(w *dodoor.SchedulerRef) cluster.SchedulerRef {
+	return d.schedulerRef("scheduler", -1, w)
+}
+
 func (d *decoder) schedulerRef(field string, index int, w *dodoor.SchedulerRef) (s cluster.SchedulerRef) {
 	if w == nil {
 		d.missing(field)
@@ -49,6 +58,11 @@ func (e encoder) node(n *cluster.Node) *dodoor.Node {
 		Incarnation: &n.Incarnation, Draining: &n.Draining,
 	}
 }
+
+func (d *decoder) wholeNode(w *dodoor.Node) cluster.Node { return d.node("node", -1, w) }
+
+// registered is the reply to the registration of a node.
+func (d *decoder) registered(w int64) int64 { return d.incarnation("incarnation", &w) }
 
 func (d *decoder) node(field string, index int, w *dodoor.Node) (n cluster.Node) {
 	if w == nil {
@@ -118,7 +132,7 @@ func (d *decoder) homes(r *cluster.Roster, w *dodoor.Roster) {
 	r.Schedulers, r.Home = w.Schedulers, w.Home
 }
 
-func (e encoder) clusterStatus(c *cluster.ClusterStatus) *dodoor.ClusterStatus {
+func (e encoder) clusterStatus(c cluster.ClusterStatus) *dodoor.ClusterStatus {
 	w := &dodoor.ClusterStatus{Version: &c.Version, Decisions: &c.Decisions}
 	for i := range c.Nodes {
 		n := &c.Nodes[i]
@@ -128,8 +142,7 @@ func (e encoder) clusterStatus(c *cluster.ClusterStatus) *dodoor.ClusterStatus {
 		})
 	}
 	for i := range c.Schedulers {
-		ref := schedulerRef(&c.Schedulers[i])
-		w.Schedulers = append(w.Schedulers, &ref)
+		w.Schedulers = append(w.Schedulers, e.schedulerRef(&c.Schedulers[i]))
 	}
 	return w
 }

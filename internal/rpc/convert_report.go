@@ -2,16 +2,29 @@ package rpc
 
 import (
 	"math"
+	"slices"
+	"sync"
 
 	"dodoor/gen-go/dodoor"
 	"dodoor/internal/cluster"
 )
 
-// reportMessage holds a Report and what it points to, but for its list.
+// reportMessage holds a Report and what it points to.
 type reportMessage struct {
-	report  dodoor.Report
-	load    loadMessage
-	running dodoor.Amounts
+	report   dodoor.Report
+	load     loadMessage
+	running  dodoor.Amounts
+	received []receivedMessage
+	list     []*dodoor.Received
+}
+
+// writtenReports are messages that were written: a worker's state goes out with every task that ends.
+var writtenReports = sync.Pool{New: func() any { return new(reportMessage) }}
+
+// receivedMessage holds a Received and what it points to.
+type receivedMessage struct {
+	received dodoor.Received
+	load     loadMessage
 }
 
 // report encodes a worker's state; nil stays nil.
@@ -19,34 +32,34 @@ func (e encoder) report(r *cluster.Report) *dodoor.Report {
 	if r == nil {
 		return nil
 	}
-	w := &reportMessage{}
+	return e.reportInto(&reportMessage{}, r)
+}
+
+// reportInto is report into a message that is not in use any more.
+func (e encoder) reportInto(w *reportMessage, r *cluster.Report) *dodoor.Report {
 	w.report = dodoor.Report{
 		Node: &r.Node, Incarnation: &r.Incarnation, Sequence: &r.Sequence,
 		Load: e.load(&w.load, &r.Load), RunningDemand: e.amounts(&w.running, &r.RunningDemand),
 		Running: narrow(int64(r.Running)), Queued: narrow(int64(r.Queued)), Draining: &r.Draining,
-		Received: e.received(r.Received), BlockedMs: millis(r.Blocked),
+		Received: e.received(w, r.Received), BlockedMs: millis(r.Blocked),
 	}
 	return &w.report
 }
 
-func (e encoder) received(received []cluster.Received) []*dodoor.Received {
+func (e encoder) received(w *reportMessage, received []cluster.Received) []*dodoor.Received {
 	if len(received) == 0 {
 		return nil
 	}
-	messages := make([]struct {
-		received dodoor.Received
-		load     loadMessage
-	}, len(received))
-	list := make([]*dodoor.Received, len(received))
+	w.received, w.list = slices.Grow(w.received[:0], len(received))[:len(received)], w.list[:0]
 	for i := range received {
-		r, w := &received[i], &messages[i]
-		w.received = dodoor.Received{
+		r, m := &received[i], &w.received[i]
+		m.received = dodoor.Received{
 			Scheduler: &r.Scheduler, Incarnation: &r.Incarnation, Number: &r.Number,
-			Received: e.load(&w.load, &r.Received),
+			Received: e.load(&m.load, &r.Received),
 		}
-		list[i] = &w.received
+		w.list = append(w.list, &m.received)
 	}
-	return list
+	return w.list
 }
 
 // rider returns a report that may ride on another message.
@@ -57,6 +70,11 @@ func (d *decoder) rider(w *dodoor.Report) *cluster.Report {
 	r := d.report("report", w)
 	return &r
 }
+
+// wholeReport is a report that is the message, not a rider on it.
+func (e encoder) wholeReport(r cluster.Report) *dodoor.Report { return e.report(&r) }
+
+func (d *decoder) wholeReport(w *dodoor.Report) cluster.Report { return d.report("report", w) }
 
 func (d *decoder) report(field string, w *dodoor.Report) (r cluster.Report) {
 	if w == nil {
@@ -143,4 +161,12 @@ func (d *decoder) delta(w *dodoor.Delta) (delta cluster.Delta) {
 		d.leave()
 	}
 	return delta
+}
+
+func (e encoder) flushReply(incarnation int64) *dodoor.FlushReply {
+	return &dodoor.FlushReply{Incarnation: &incarnation}
+}
+
+func (d *decoder) flushReply(w *dodoor.FlushReply) int64 {
+	return d.incarnation("incarnation", w.Incarnation)
 }

@@ -13,21 +13,47 @@ func (e encoder) notice(n *cluster.CompletionNotice) *dodoor.CompletionNotice {
 		Node: &n.Node, NodeIncarnation: &n.NodeIncarnation, SchedulerIncarnation: &n.SchedulerIncarnation,
 		Completions: make([]*dodoor.Completion, len(n.Completions)), Report: e.report(n.Report),
 	}
+	messages, f := make([]dodoor.Completion, len(n.Completions)), newFigures(len(n.Completions), 4, 1)
 	for i := range n.Completions {
 		c := &n.Completions[i]
-		w.Completions[i] = &dodoor.Completion{
-			TaskID: &c.TaskID, Number: &c.Number, Outcome: outcomeMessage(c.Outcome),
-			ExitCode: narrow(int64(c.ExitCode)), Reason: optionalText(c.Reason),
-			WaitUs: micros(c.Wait), RunUs: micros(c.Run), CPUMs: millis(c.CPU), PeakMemoryMib: &c.PeakMemory,
-			StartupUs: micros(c.Startup), OutOfMemory: &c.OutOfMemory, Output: optionalText(c.Output),
+		messages[i] = dodoor.Completion{
+			TaskID: &c.TaskID, Number: &c.Number, Outcome: f.outcome(c.Outcome),
+			ExitCode: f.narrow(c.ExitCode), Reason: optionalText(c.Reason),
+			WaitUs: f.micros(c.Wait), RunUs: f.micros(c.Run), CPUMs: f.millis(c.CPU), PeakMemoryMib: &c.PeakMemory,
+			StartupUs: f.micros(c.Startup), OutOfMemory: &c.OutOfMemory, Output: optionalText(c.Output),
 		}
+		w.Completions[i] = &messages[i]
 	}
 	return w
 }
 
-func outcomeMessage(o cluster.Outcome) *dodoor.Outcome {
-	w := dodoor.Outcome(o)
-	return &w
+// figuresMessage holds what the messages of a list point to, where that is no part of the values that they are made
+// from: one allocation for all of a kind.
+type figuresMessage struct {
+	wide     []int64
+	narrowed []int32
+	outcomes []dodoor.Outcome
+}
+
+// newFigures has room for n messages with so many wide and narrow figures each.
+func newFigures(n, wide, narrowed int) figuresMessage {
+	return figuresMessage{make([]int64, 0, n*wide), make([]int32, 0, n*narrowed), make([]dodoor.Outcome, 0, n)}
+}
+
+func (f *figuresMessage) micros(d time.Duration) *int64 { return keep(&f.wide, d.Microseconds()) }
+
+func (f *figuresMessage) millis(d time.Duration) *int64 { return keep(&f.wide, d.Milliseconds()) }
+
+func (f *figuresMessage) narrow(n int) *int32 { return keep(&f.narrowed, narrowest(int64(n))) }
+
+func (f *figuresMessage) outcome(o cluster.Outcome) *dodoor.Outcome {
+	return keep(&f.outcomes, dodoor.Outcome(o))
+}
+
+// keep returns where it put v.
+func keep[T any](in *[]T, v T) *T {
+	*in = append(*in, v)
+	return &(*in)[len(*in)-1]
 }
 
 func (d *decoder) notice(w *dodoor.CompletionNotice) (n cluster.CompletionNotice) {
@@ -73,17 +99,24 @@ func (d *decoder) measured(cpu, peak, startup *int64, outOfMemory bool, output *
 	}
 }
 
-func (e encoder) record(r *cluster.TaskRecord) *dodoor.TaskRecord {
-	return &dodoor.TaskRecord{
+// recordMessage holds a TaskRecord and its demand.
+type recordMessage struct {
+	record dodoor.TaskRecord
+	demand dodoor.Amounts
+}
+
+func (e encoder) record(w *recordMessage, f *figuresMessage, r *cluster.TaskRecord) *dodoor.TaskRecord {
+	w.record = dodoor.TaskRecord{
 		ID: &r.ID, TaskType: &r.Type, Mode: optional(&r.Mode), Scheduler: &r.Scheduler,
 		Worker: optional(&r.Worker), NodeClass: optional(&r.Class),
-		Demand: e.amounts(&dodoor.Amounts{}, &r.Demand), EstimateMs: &r.Estimate,
-		ReceivedUnixUs: micros(r.Received), SchedulingUs: micros(r.Scheduling), WaitUs: micros(r.Wait),
-		RunUs: micros(r.Run), MakespanUs: micros(r.Makespan), Attempts: narrow(int64(r.Attempts)),
-		Outcome: outcomeMessage(r.Outcome), ExitCode: narrow(int64(r.ExitCode)), Reason: optionalText(r.Reason),
-		CPUMs: millis(r.CPU), PeakMemoryMib: &r.PeakMemory, ViewDecisions: &r.ViewDecisions,
-		StartupUs: micros(r.Startup), OutOfMemory: &r.OutOfMemory, Output: optionalText(r.Output),
+		Demand: e.amounts(&w.demand, &r.Demand), EstimateMs: &r.Estimate,
+		ReceivedUnixUs: f.micros(r.Received), SchedulingUs: f.micros(r.Scheduling), WaitUs: f.micros(r.Wait),
+		RunUs: f.micros(r.Run), MakespanUs: f.micros(r.Makespan), Attempts: f.narrow(r.Attempts),
+		Outcome: f.outcome(r.Outcome), ExitCode: f.narrow(r.ExitCode), Reason: optionalText(r.Reason),
+		CPUMs: f.millis(r.CPU), PeakMemoryMib: &r.PeakMemory, ViewDecisions: &r.ViewDecisions,
+		StartupUs: f.micros(r.Startup), OutOfMemory: &r.OutOfMemory, Output: optionalText(r.Output),
 	}
+	return &w.record
 }
 
 func (d *decoder) record(w *dodoor.TaskRecord) cluster.TaskRecord {
@@ -109,7 +142,7 @@ func (d *decoder) record(w *dodoor.TaskRecord) cluster.TaskRecord {
 
 func (e encoder) collect(r *cluster.CollectRequest) *dodoor.CollectRequest {
 	return &dodoor.CollectRequest{
-		Client: &r.Client, After: &r.After, Max: narrow(int64(r.Max)), WaitMs: narrow(r.Wait.Milliseconds()),
+		Client: &r.Client, After: &r.After, Incarnation: &r.Incarnation, Max: narrow(int64(r.Max)), WaitMs: narrow(r.Wait.Milliseconds()),
 	}
 }
 
@@ -120,18 +153,20 @@ func (d *decoder) collect(w *dodoor.CollectRequest) (r cluster.CollectRequest) {
 	}
 	r.Client = d.name("client", w.Client)
 	r.After = d.count("after", w.After)
+	r.Incarnation = d.count("incarnation", w.Incarnation)
 	r.Max = d.int32("max", w.Max, 0, maxItems)
 	r.Wait = time.Duration(d.int32("wait_ms", w.WaitMs, 0, maxPollMs)) * time.Millisecond
 	return r
 }
 
-func (e encoder) collectReply(r *cluster.CollectReply) *dodoor.CollectReply {
+func (e encoder) collectReply(r cluster.CollectReply) *dodoor.CollectReply {
 	w := &dodoor.CollectReply{Cursor: &r.Cursor, Incarnation: &r.Incarnation}
 	if len(r.Records) > 0 {
 		w.Records = make([]*dodoor.TaskRecord, len(r.Records))
 	}
+	messages, f := make([]recordMessage, len(r.Records)), newFigures(len(r.Records), 7, 2)
 	for i := range r.Records {
-		w.Records[i] = e.record(&r.Records[i])
+		w.Records[i] = e.record(&messages[i], &f, &r.Records[i])
 	}
 	return w
 }

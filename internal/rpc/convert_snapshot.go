@@ -42,6 +42,9 @@ func (e encoder) snapshot(s *cluster.Snapshot) *dodoor.Snapshot {
 	return w
 }
 
+// wholeSnapshot is a snapshot as a reply.
+func (e encoder) wholeSnapshot(s cluster.Snapshot) *dodoor.Snapshot { return e.snapshot(&s) }
+
 func (d *decoder) snapshot(w *dodoor.Snapshot) (s cluster.Snapshot) {
 	if w == nil {
 		d.missing("snapshot")

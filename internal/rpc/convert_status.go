@@ -9,6 +9,9 @@ func (e encoder) query(q *cluster.TaskQuery) *dodoor.TaskQuery {
 	return &dodoor.TaskQuery{ID: optional(&q.ID), Max: narrow(int64(q.Max))}
 }
 
+// taskID checks the one argument of a cancellation.
+func (d *decoder) taskID(w string) string { return d.name("task_id", &w) }
+
 // query returns a task query. Max says how many tasks to return; with an id it may be left out.
 func (d *decoder) query(w *dodoor.TaskQuery) (q cluster.TaskQuery) {
 	if w == nil {
@@ -32,7 +35,8 @@ func (e encoder) taskStatuses(tasks []cluster.TaskStatus) []*dodoor.TaskStatus {
 			Node: optional(&t.Node), Scheduler: optional(&t.Scheduler),
 		}
 		if t.Record != nil {
-			messages[i].Record = e.record(t.Record)
+			f := newFigures(1, 7, 2)
+			messages[i].Record = e.record(&recordMessage{}, &f, t.Record)
 		}
 	}
 	return messages

@@ -61,6 +61,17 @@ func (d *decoder) submit(w *dodoor.SubmitRequest) (r cluster.SubmitRequest, refu
 	return r, refused
 }
 
+// submission is a submit request: the valid tasks, and refusals of the others.
+type submission struct {
+	request cluster.SubmitRequest
+	invalid []cluster.Refusal
+}
+
+func (d *decoder) submission(w *dodoor.SubmitRequest) (s submission) {
+	s.request, s.invalid = d.submit(w)
+	return s
+}
+
 // figures is what the pointers of one TaskSpec point to.
 type figures struct {
 	demand   cluster.Resources
@@ -92,6 +103,14 @@ func (d *decoder) timeScale(field string, v *float64) float64 {
 		return 1
 	}
 	return *v
+}
+
+func (e encoder) submitReply(refused []cluster.Refusal) *dodoor.SubmitReply {
+	return &dodoor.SubmitReply{Refused: e.refusals(refused)}
+}
+
+func (d *decoder) submitReply(w *dodoor.SubmitReply) []cluster.Refusal {
+	return d.refusals(w.Refused, 0)
 }
 
 func (e encoder) refusals(refused []cluster.Refusal) []*dodoor.Refusal {

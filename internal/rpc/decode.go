@@ -65,12 +65,9 @@ func (d *decoder) fail(field, format string, args ...any) {
 
 func (d *decoder) missing(field string) { d.fail(field, "is missing") }
 
-// serviceError is the declared answer to an invalid request; nil when nothing was wrong.
-func (d *decoder) serviceError() error {
-	if d.err == nil {
-		return nil
-	}
-	return &dodoor.ServiceError{Code: dodoor.ErrorCode_INVALID, Message: *text(d.err.Error())}
+// invalid is the declared answer to a request that a decoder found something wrong with.
+func invalid(err error) error {
+	return &dodoor.ServiceError{Code: dodoor.ErrorCode_INVALID, Message: *text(err.Error())}
 }
 
 // between returns a required integer within [low, high].

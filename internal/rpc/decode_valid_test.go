@@ -112,7 +112,8 @@ func TestCodesMatchTheWire(t *testing.T) {
 
 // TestTextFitsOnArrival: whatever a program printed becomes a reason that the receiver accepts.
 func TestTextFitsOnArrival(t *testing.T) {
-	for _, s := range []string{"", "plain", "a\xffb", strings.Repeat("é", maxText), strings.Repeat("x", maxText+1), strings.Repeat("\xff", maxText)} {
+	for _, s := range []string{"", "plain", "a\xffb", strings.Repeat("é", maxText), strings.Repeat("x", maxText+1),
+		strings.Repeat("\xff", maxText)} {
 		d := decoder{}
 		got := d.text("reason", text(s))
 		if d.err != nil {

@@ -50,9 +50,11 @@ func optionalText(s string) *string {
 // narrow converts to the wire's 32 bits. What does not fit becomes the nearest number that does,
 // rather than another one: receivers refuse it wherever it has a meaning.
 func narrow(n int64) *int32 {
-	v := int32(min(max(n, math.MinInt32), math.MaxInt32))
+	v := narrowest(n)
 	return &v
 }
+
+func narrowest(n int64) int32 { return int32(min(max(n, math.MinInt32), math.MaxInt32)) }
 
 func micros(d time.Duration) *int64 {
 	n := d.Microseconds()

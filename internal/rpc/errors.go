@@ -23,7 +23,7 @@ var (
 	ErrRemote = errors.New("remote failure")
 	// ErrTooLarge: the request exceeds the limit for one message and was not sent.
 	ErrTooLarge = errors.New("message too large")
-	// ErrClosed: the client or sender was closed by its owner.
+	// ErrClosed: the client was closed by its owner.
 	ErrClosed = errors.New("closed")
 
 	errNotSent = errors.New("no connection")

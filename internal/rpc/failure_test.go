@@ -79,10 +79,10 @@ func TestInvalidRequestNeverReachesTheHandler(t *testing.T) {
 		client.Observer = nil
 		c := workerClient(t, "", client)
 		_, err := c.Enqueue(background, cluster.Enqueue{Scheduler: validRef, NodeIncarnation: -5})
-		if cluster.CodeOf(err) != cluster.Invalid || !strings.Contains(err.Error(), "node_incarnation is -5: must be positive") {
+		if !errors.Is(err, cluster.Invalid) || !strings.Contains(err.Error(), "node_incarnation is -5: must be positive") {
 			t.Errorf("got %v", err)
 		}
-		if _, err := c.Cancel(background, ""); cluster.CodeOf(err) != cluster.Invalid {
+		if _, err := c.Cancel(background, ""); !errors.Is(err, cluster.Invalid) {
 			t.Errorf("got %v", err)
 		}
 		synctest.Wait()

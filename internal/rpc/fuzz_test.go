@@ -28,6 +28,8 @@ func obliging() *fakeScheduler {
 		view:     func(context.Context) (cluster.ClusterStatus, error) { return cluster.ClusterStatus{}, nil },
 		settle:   func(context.Context) error { return nil },
 		counters: func(context.Context) (map[string]int64, error) { return nil, nil },
+		setup:    func(context.Context) (cluster.Setup, error) { return cluster.Setup{}, nil },
+		become:   func(context.Context, string, uint64) error { return nil },
 	}
 }
 

@@ -188,4 +188,11 @@ var statuses = rapid.Custom(func(t *rapid.T) cluster.ClusterStatus {
 		Nodes: listOf(node).Draw(t, "nodes"), Schedulers: listOf(schedulerRefs).Draw(t, "schedulers")}
 })
 
+var setups = rapid.Custom(func(t *rapid.T) cluster.Setup {
+	maybe := rapid.OneOf(rapid.Just(""), names)
+	return cluster.Setup{Name: maybe.Draw(t, "name"), Version: texts.Draw(t, "version"), Digest: maybe.Draw(t, "digest"),
+		Incarnation: positive.Draw(t, "incarnation"), Batch: int(counts.Draw(t, "batch")), Policy: maybe.Draw(t, "policy"),
+		Seed: rapid.Uint64().Draw(t, "seed")}
+})
+
 var counterMaps = rapid.MapOf(names, anything)

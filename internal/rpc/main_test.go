@@ -35,6 +35,8 @@ type fakeScheduler struct {
 	view     func(context.Context) (cluster.ClusterStatus, error)
 	settle   func(context.Context) error
 	counters func(context.Context) (map[string]int64, error)
+	setup    func(context.Context) (cluster.Setup, error)
+	become   func(context.Context, string, uint64) error
 }
 
 func (f *fakeScheduler) Submit(ctx context.Context, r cluster.SubmitRequest) ([]cluster.Refusal, error) {
@@ -56,7 +58,11 @@ func (f *fakeScheduler) Push(ctx context.Context, s cluster.Snapshot) error { re
 func (f *fakeScheduler) View(ctx context.Context) (cluster.ClusterStatus, error) {
 	return f.view(ctx)
 }
-func (f *fakeScheduler) Settle(ctx context.Context) error { return f.settle(ctx) }
+func (f *fakeScheduler) Settle(ctx context.Context) error                 { return f.settle(ctx) }
+func (f *fakeScheduler) Setup(ctx context.Context) (cluster.Setup, error) { return f.setup(ctx) }
+func (f *fakeScheduler) SwitchPolicy(ctx context.Context, policy string, seed uint64) error {
+	return f.become(ctx, policy, seed)
+}
 func (f *fakeScheduler) Counters(ctx context.Context) (map[string]int64, error) {
 	return f.counters(ctx)
 }
@@ -70,6 +76,7 @@ type fakeWorker struct {
 	tasks    func(context.Context, cluster.TaskQuery) ([]cluster.TaskStatus, error)
 	state    func(context.Context) (cluster.Report, error)
 	counters func(context.Context) (map[string]int64, error)
+	setup    func(context.Context) (cluster.Setup, error)
 }
 
 func (f *fakeWorker) Attach(ctx context.Context, s cluster.SchedulerRef) (cluster.AttachReply, error) {
@@ -87,6 +94,7 @@ func (f *fakeWorker) Tasks(ctx context.Context, q cluster.TaskQuery) ([]cluster.
 	return f.tasks(ctx, q)
 }
 func (f *fakeWorker) State(ctx context.Context) (cluster.Report, error) { return f.state(ctx) }
+func (f *fakeWorker) Setup(ctx context.Context) (cluster.Setup, error)  { return f.setup(ctx) }
 func (f *fakeWorker) Counters(ctx context.Context) (map[string]int64, error) {
 	return f.counters(ctx)
 }
@@ -102,6 +110,7 @@ type fakeData struct {
 	status              func(context.Context) (cluster.ClusterStatus, error)
 	settle              func(context.Context) error
 	counters            func(context.Context) (map[string]int64, error)
+	setup               func(context.Context) (cluster.Setup, error)
 }
 
 func (f *fakeData) RegisterNode(ctx context.Context, n cluster.Node) (int64, error) {
@@ -123,6 +132,7 @@ func (f *fakeData) Flush(ctx context.Context, d cluster.Delta) (int64, error) { 
 func (f *fakeData) Report(ctx context.Context, r cluster.Report) error        { return f.report(ctx, r) }
 func (f *fakeData) Status(ctx context.Context) (cluster.ClusterStatus, error) { return f.status(ctx) }
 func (f *fakeData) Settle(ctx context.Context) error                          { return f.settle(ctx) }
+func (f *fakeData) Setup(ctx context.Context) (cluster.Setup, error)          { return f.setup(ctx) }
 func (f *fakeData) Counters(ctx context.Context) (map[string]int64, error)    { return f.counters(ctx) }
 
 // quiet is a configuration for tests that provoke errors.

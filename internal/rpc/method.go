@@ -28,32 +28,58 @@ const (
 	MethodDelta // the flush of a scheduler's delta
 	MethodReport
 	MethodStatus
+	MethodSetup
+	MethodSwitchPolicy
 
 	numMethods
 )
 
-var methodNames = [numMethods]string{"unknown", "submit", "collect", "cancel", "tasks", "complete", "push",
-	"view", "settle", "counters", "attach", "enqueue", "probe", "drain", "state", "register_node",
-	"unregister_node", "register_scheduler", "unregister_scheduler", "check_scheduler", "delta", "report", "status"}
+// methods says of each Method what it is called, and how it is served.
+var methods = [numMethods]struct {
+	wire    string // in the IDL
+	counted string // in counters and errors
+	waits   bool   // a long poll: takes no handler slot, and its context ends as soon as the server stops
+}{
+	MethodUnknown:             {counted: "unknown"},
+	MethodSubmit:              {wire: "submit", counted: "submit"},
+	MethodCollect:             {wire: "collect", counted: "collect", waits: true},
+	MethodCancel:              {wire: "cancel", counted: "cancel"},
+	MethodTasks:               {wire: "tasks", counted: "tasks"},
+	MethodComplete:            {wire: "complete", counted: "complete"},
+	MethodPush:                {wire: "push", counted: "push"},
+	MethodView:                {wire: "view", counted: "view"},
+	MethodSettle:              {wire: "settle", counted: "settle"},
+	MethodCounters:            {wire: "counters", counted: "counters"},
+	MethodAttach:              {wire: "attach", counted: "attach"},
+	MethodEnqueue:             {wire: "enqueue", counted: "enqueue"},
+	MethodProbe:               {wire: "probe", counted: "probe"},
+	MethodDrain:               {wire: "drain", counted: "drain"},
+	MethodState:               {wire: "state", counted: "state"},
+	MethodRegisterNode:        {wire: "registerNode", counted: "register_node"},
+	MethodUnregisterNode:      {wire: "unregisterNode", counted: "unregister_node"},
+	MethodRegisterScheduler:   {wire: "registerScheduler", counted: "register_scheduler"},
+	MethodUnregisterScheduler: {wire: "unregisterScheduler", counted: "unregister_scheduler"},
+	MethodCheckScheduler:      {wire: "checkScheduler", counted: "check_scheduler"},
+	MethodDelta:               {wire: "flush", counted: "delta"},
+	MethodReport:              {wire: "report", counted: "report"},
+	MethodStatus:              {wire: "status", counted: "status"},
+	MethodSetup:               {wire: "setup", counted: "setup"},
+	MethodSwitchPolicy:        {wire: "switchPolicy", counted: "switch_policy"},
+}
 
 // String returns the name under which messages of this kind are counted.
 func (m Method) String() string {
 	if m < numMethods {
-		return methodNames[m]
+		return methods[m].counted
 	}
-	return methodNames[MethodUnknown]
+	return methods[MethodUnknown].counted
 }
 
-// byWireName finds a Method by its name in the IDL, which differs for a few.
+// byWireName finds a Method by its name in the IDL.
 var byWireName = func() map[string]Method {
-	m := map[string]Method{
-		"registerNode": MethodRegisterNode, "unregisterNode": MethodUnregisterNode,
-		"registerScheduler": MethodRegisterScheduler, "unregisterScheduler": MethodUnregisterScheduler,
-		"checkScheduler": MethodCheckScheduler, "flush": MethodDelta,
+	m := make(map[string]Method)
+	for i := MethodSubmit; i < numMethods; i++ {
+		m[methods[i].wire] = i
 	}
-	for i := MethodSubmit; i <= MethodState; i++ {
-		m[i.String()] = i
-	}
-	m["report"], m["status"] = MethodReport, MethodStatus
 	return m
 }()

@@ -37,7 +37,8 @@ func TestAnotherNetwork(t *testing.T) {
 		if s.Addr() != "one:1" {
 			t.Errorf("bound to %q", s.Addr())
 		}
-		if _, err := Listen("two:1", SchedulerService(two, dims), Config{Listen: n.Listen}); err == nil || !strings.Contains(err.Error(), "in use") {
+		_, err := Listen("two:1", SchedulerService(two, dims), Config{Listen: n.Listen})
+		if err == nil || !strings.Contains(err.Error(), "in use") {
 			t.Errorf("a second listener: %v", err)
 		}
 		cfg := quiet()
@@ -84,10 +85,11 @@ func TestMessagesPass(t *testing.T) {
 		var mu sync.Mutex
 		var seen []rpctest.Message
 		n := rpctest.NewNetwork()
-		n.Pass = func(m rpctest.Message) {
+		n.Pass = func(m rpctest.Message) bool {
 			mu.Lock()
 			defer mu.Unlock()
 			seen = append(seen, m)
+			return true
 		}
 		h := answering()
 		large := map[string]int64{}
@@ -105,7 +107,8 @@ func TestMessagesPass(t *testing.T) {
 		if err := c.Settle(background); err != nil {
 			t.Fatal(err)
 		}
-		want := []rpctest.Message{{From: "client", To: "one:1", Method: "counters"}, {From: "client", To: "one:1", Method: "counters", Reply: true},
+		want := []rpctest.Message{{From: "client", To: "one:1", Method: "counters"},
+			{From: "client", To: "one:1", Method: "counters", Reply: true},
 			{From: "client", To: "one:1", Method: "settle"}, {From: "client", To: "one:1", Method: "settle", Reply: true}}
 		if !slices.Equal(seen, want) {
 			t.Errorf("%v passed, want %v", seen, want)

@@ -1,9 +1,6 @@
 package rpc
 
-import (
-	"sync/atomic"
-	"time"
-)
+import metrics "github.com/rcrowley/go-metrics"
 
 // Direction tells requests that this process received from those that it sent.
 type Direction uint8
@@ -49,40 +46,39 @@ type Observer interface {
 	// Begin is called before a received request is handled, and before a request is written. Whoever
 	// holds a reply therefore finds its request counted.
 	Begin(m Method, d Direction)
-	// End follows every Begin, with the time between the two (a received request's wait for a
-	// handler included) and the error: nil, a *cluster.Error, ErrRemote, ErrUnavailable, ...
-	End(m Method, d Direction, elapsed time.Duration, err error)
+	// End follows every Begin, with the error: nil, a *cluster.Error, ErrRemote, ErrUnavailable, ...
+	End(m Method, d Direction, err error)
 	// Event reports what is not a request.
 	Event(e Event)
 }
 
 // Counters is an Observer that counts. Its zero value is ready.
 type Counters struct {
-	requests, errors [numDirections][numMethods]atomic.Int64
-	events           [numEvents]atomic.Int64
+	requests, errors [numDirections][numMethods]metrics.StandardCounter
+	events           [numEvents]metrics.StandardCounter
 }
 
 // Begin implements Observer.
-func (c *Counters) Begin(m Method, d Direction) { c.requests[d][m].Add(1) }
+func (c *Counters) Begin(m Method, d Direction) { c.requests[d][m].Inc(1) }
 
 // End implements Observer.
-func (c *Counters) End(m Method, d Direction, _ time.Duration, err error) {
+func (c *Counters) End(m Method, d Direction, err error) {
 	if err != nil {
-		c.errors[d][m].Add(1)
+		c.errors[d][m].Inc(1)
 	}
 }
 
 // Event implements Observer.
-func (c *Counters) Event(e Event) { c.events[e].Add(1) }
+func (c *Counters) Event(e Event) { c.events[e].Inc(1) }
 
 // Requests returns how many requests of kind m went in direction d.
-func (c *Counters) Requests(m Method, d Direction) int64 { return c.requests[d][m].Load() }
+func (c *Counters) Requests(m Method, d Direction) int64 { return c.requests[d][m].Count() }
 
 // Errors returns how many of those ended with an error, declared ones included.
-func (c *Counters) Errors(m Method, d Direction) int64 { return c.errors[d][m].Load() }
+func (c *Counters) Errors(m Method, d Direction) int64 { return c.errors[d][m].Count() }
 
 // Events returns how often e happened.
-func (c *Counters) Events(e Event) int64 { return c.events[e].Load() }
+func (c *Counters) Events(e Event) int64 { return c.events[e].Count() }
 
 // Map returns every count that is not zero: "in.submit", "out.enqueue", "errors.out.enqueue",
 // "panics", ...
@@ -108,6 +104,6 @@ func (c *Counters) Map() map[string]int64 {
 // discard is the Observer of a Config without one.
 type discard struct{}
 
-func (discard) Begin(Method, Direction)                     {}
-func (discard) End(Method, Direction, time.Duration, error) {}
-func (discard) Event(Event)                                 {}
+func (discard) Begin(Method, Direction)      {}
+func (discard) End(Method, Direction, error) {}
+func (discard) Event(Event)                  {}

@@ -43,7 +43,7 @@ func TestCounters(t *testing.T) {
 	c := schedulerClient(t, s.Addr(), cfg)
 	answers(t, c)
 	answers(t, c)
-	if err := c.Settle(background); cluster.CodeOf(err) != cluster.Draining {
+	if err := c.Settle(background); !errors.Is(err, cluster.Draining) {
 		t.Errorf("got %v", err)
 	}
 	got, err := c.Counters(background)

@@ -27,9 +27,10 @@ type pool struct {
 	closed chan struct{}
 }
 
-func newPool(addr string, cfg Config, maxMessageBytes int) *pool {
+func newPool(addr string, cfg Config, snapshots bool) *pool {
+	cfg = cfg.filled()
 	return &pool{
-		addr: addr, cfg: cfg, maxBytes: maxMessageBytes,
+		addr: addr, cfg: cfg, maxBytes: cfg.limit(snapshots),
 		lent:   make(chan struct{}, cfg.PoolSize),
 		open:   make(map[*clientConn]struct{}),
 		closed: make(chan struct{}),
@@ -50,10 +51,9 @@ func (p *pool) call(ctx context.Context, method Method, name string, args, resul
 	if err := ctx.Err(); err != nil {
 		return p.unsent(ctx, err)
 	}
-	start := time.Now()
 	deadline, ok := ctx.Deadline()
 	if !ok {
-		deadline = start.Add(p.cfg.CallTimeout)
+		deadline = time.Now().Add(p.cfg.CallTimeout)
 	}
 	if err := p.wait(ctx, deadline); err != nil {
 		return err
@@ -69,7 +69,7 @@ func (p *pool) call(ctx context.Context, method Method, name string, args, resul
 	if err != nil && p.isClosed() {
 		err = ErrClosed
 	}
-	p.cfg.Observer.End(method, Out, time.Since(start), outcome(result, err))
+	p.cfg.Observer.End(method, Out, outcome(result, err))
 	return err
 }
 
@@ -123,7 +123,7 @@ func (p *pool) borrow(ctx context.Context, deadline time.Time) (*clientConn, err
 		if conn == nil {
 			return p.dial(ctx, deadline)
 		}
-		if conn.ready(deadline) {
+		if conn.ready(ctx, deadline) {
 			return conn, nil
 		}
 		p.drop(conn)
@@ -171,18 +171,24 @@ func (p *pool) dial(ctx context.Context, deadline time.Time) (*clientConn, error
 }
 
 func (p *pool) giveBack(conn *clientConn, usable bool) {
-	if !usable {
+	if !usable || !p.keep(conn) {
 		p.drop(conn)
-		return
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.open != nil {
-		p.idle = append(p.idle, conn)
 	}
 }
 
+func (p *pool) keep(conn *clientConn) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.open == nil {
+		return false
+	}
+	p.idle = append(p.idle, conn)
+	return true
+}
+
+// drop is for the connection's borrower.
 func (p *pool) drop(conn *clientConn) {
+	conn.forget()
 	conn.Close()
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -206,6 +212,9 @@ func (p *pool) close() {
 		return
 	}
 	close(p.closed)
+	for _, conn := range p.idle {
+		conn.forget()
+	}
 	for conn := range p.open {
 		conn.Close()
 	}

@@ -73,8 +73,9 @@ func TestWorkerRoundTrips(t *testing.T) {
 		same(t, "error", err, nil)
 		same(t, "reply", got, answer)
 	})
-	check("state and counters", func(t *rapid.T) {
-		report, counters := reports.Draw(t, "report"), counterMaps.Draw(t, "counters")
+	check("state, counters and setup", func(t *rapid.T) {
+		report, counters, setup := reports.Draw(t, "report"), counterMaps.Draw(t, "counters"), setups.Draw(t, "setup")
+		h.setup = func(context.Context) (cluster.Setup, error) { return setup, nil }
 		h.state = func(context.Context) (cluster.Report, error) { return report, nil }
 		h.counters = func(context.Context) (map[string]int64, error) { return counters, nil }
 		got, err := c.State(background)
@@ -83,6 +84,9 @@ func TestWorkerRoundTrips(t *testing.T) {
 		gotCounters, err := c.Counters(background)
 		same(t, "error", err, nil)
 		same(t, "reply", gotCounters, counters)
+		gotSetup, err := c.Setup(background)
+		same(t, "error", err, nil)
+		same(t, "reply", gotSetup, setup)
 	})
 }
 
@@ -141,8 +145,9 @@ func TestDataServiceRoundTrips(t *testing.T) {
 		same(t, "reply", got, answer)
 		same(t, "error", c.Report(background, report), nil)
 	})
-	check("status and counters", func(t *rapid.T) {
-		status, counters := statuses.Draw(t, "status"), counterMaps.Draw(t, "counters")
+	check("status, counters and setup", func(t *rapid.T) {
+		status, counters, setup := statuses.Draw(t, "status"), counterMaps.Draw(t, "counters"), setups.Draw(t, "setup")
+		h.setup = func(context.Context) (cluster.Setup, error) { return setup, nil }
 		h.status = func(context.Context) (cluster.ClusterStatus, error) { return status, nil }
 		h.counters = func(context.Context) (map[string]int64, error) { return counters, nil }
 		h.settle = func(context.Context) error { return nil }
@@ -152,6 +157,9 @@ func TestDataServiceRoundTrips(t *testing.T) {
 		gotCounters, err := c.Counters(background)
 		same(t, "error", err, nil)
 		same(t, "reply", gotCounters, counters)
+		gotSetup, err := c.Setup(background)
+		same(t, "error", err, nil)
+		same(t, "reply", gotSetup, setup)
 		same(t, "error", c.Settle(background), nil)
 	})
 }

@@ -46,7 +46,7 @@ func TestSchedulerRoundTrips(t *testing.T) {
 	})
 	check("collect", func(t *rapid.T) {
 		sent := cluster.CollectRequest{Client: names.Draw(t, "client"), After: counts.Draw(t, "after"),
-			Max:  rapid.IntRange(0, maxItems).Draw(t, "max"),
+			Incarnation: counts.Draw(t, "incarnation"), Max: rapid.IntRange(0, maxItems).Draw(t, "max"),
 			Wait: time.Duration(rapid.Int64Range(0, maxPollMs).Draw(t, "wait")) * time.Millisecond}
 		answer := cluster.CollectReply{Cursor: counts.Draw(t, "cursor"), Records: listOf(records).Draw(t, "records"),
 			Incarnation: positive.Draw(t, "incarnation")}
@@ -100,6 +100,22 @@ func TestSchedulerRoundTrips(t *testing.T) {
 		got, err := c.View(background)
 		same(t, "error", err, nil)
 		same(t, "reply", got, answer)
+	})
+	check("setup", func(t *rapid.T) {
+		answer := setups.Draw(t, "setup")
+		h.setup = func(context.Context) (cluster.Setup, error) { return answer, nil }
+		got, err := c.Setup(background)
+		same(t, "error", err, nil)
+		same(t, "reply", got, answer)
+	})
+	check("switch policy", func(t *rapid.T) {
+		policy, seed := names.Draw(t, "policy"), rapid.Uint64().Draw(t, "seed")
+		h.become = func(_ context.Context, got string, gotSeed uint64) error {
+			same(t, "policy", got, policy)
+			same(t, "seed", gotSeed, seed)
+			return nil
+		}
+		same(t, "error", c.SwitchPolicy(background, policy, seed), nil)
 	})
 	check("counters", func(t *rapid.T) {
 		answer := counterMaps.Draw(t, "counters")

@@ -8,13 +8,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-)
 
-// Accepting that fails for want of a resource (EMFILE, ENOBUFS, ...) is tried again after a pause
-// that doubles between these bounds.
-const (
-	firstAcceptPause = 5 * time.Millisecond
-	maxAcceptPause   = time.Second
+	"dodoor/internal/cluster"
 )
 
 // Server answers requests for one Service on one listener. Requests on a connection are answered
@@ -87,9 +82,10 @@ func (s *Server) Serve(ctx context.Context) error {
 	return errors.Join(err, s.stop())
 }
 
-// accept takes connections until the server is closed.
+// accept takes connections until the server is closed. When that fails for want of a resource (EMFILE, ENOBUFS, ...)
+// it is tried again after a pause.
 func (s *Server) accept() error {
-	pause := firstAcceptPause
+	var backoff cluster.Backoff
 	for {
 		conn, err := s.listener.Accept()
 		switch {
@@ -99,19 +95,19 @@ func (s *Server) accept() error {
 			}
 			return nil
 		case err == nil:
-			pause = firstAcceptPause
+			backoff.Reset()
 			s.start(conn)
 			continue
 		case errors.Is(err, net.ErrClosed):
 			return fmt.Errorf("rpc: %s: %w", s.Addr(), err)
 		}
 		s.cfg.Observer.Event(AcceptFailed)
+		pause := backoff.Next()
 		s.cfg.Log.Warn("accepting a connection failed", "address", s.Addr(), "error", err, "retry_in", pause)
 		select {
 		case <-time.After(pause):
 		case <-s.quit:
 		}
-		pause = min(2*pause, maxAcceptPause)
 	}
 }
 

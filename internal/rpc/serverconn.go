@@ -30,7 +30,7 @@ var (
 // serverConn answers the requests of one connection. Between the protocol stack and the socket it
 // keeps the deadlines: none is set for a message that arrives in one piece.
 type serverConn struct {
-	link
+	net.Conn
 	server   *Server
 	protocol thrift.TProtocol
 	state    atomic.Int32
@@ -44,8 +44,8 @@ type serverConn struct {
 }
 
 func newServerConn(s *Server, conn net.Conn) *serverConn {
-	c := &serverConn{link: link{conn}, server: s}
-	c.protocol = stack(c, s.cfg.limit(s.service.snapshots))
+	c := &serverConn{Conn: conn, server: s}
+	c.protocol = stack(&frames{conn: c}, s.cfg.limit(s.service.snapshots))
 	return c
 }
 
@@ -145,12 +145,11 @@ func (c *serverConn) awaitMessage() {
 
 // handle answers a request whose bytes have all arrived.
 func (c *serverConn) handle(e endpoint, name string, seq int32) (usable bool) {
-	start := time.Now()
 	c.server.cfg.Observer.Begin(e.method, In)
 	err := errPanicked // unless process returns
 	defer func() {
 		c.release()
-		c.server.cfg.Observer.End(e.method, In, time.Since(start), err)
+		c.server.cfg.Observer.End(e.method, In, err)
 	}()
 	usable, err = c.process(e, name, seq)
 	return usable
@@ -158,7 +157,7 @@ func (c *serverConn) handle(e endpoint, name string, seq int32) (usable bool) {
 
 func (c *serverConn) process(e endpoint, name string, seq int32) (usable bool, err error) {
 	ctx := c.server.handling
-	if e.waits {
+	if methods[e.method].waits {
 		ctx = c.server.waiting
 	} else if !c.acquire(ctx) {
 		return false, ctx.Err()

@@ -18,18 +18,11 @@ func (r *Registry) Describe(descs chan<- *prometheus.Desc) {
 // Collect implements prometheus.Collector. A sample that cannot be published (a wrong number of
 // label values, say) is reported as an error in its place and does not hold back the others.
 func (r *Registry) Collect(out chan<- prometheus.Metric) {
-	r.live.Each(func(name string, metric any) {
-		switch m := metric.(type) {
-		case metrics.Counter:
-			out <- sample(r.descs[name], prometheus.CounterValue, float64(m.Count()))
-		case metrics.GaugeFloat64:
-			out <- sample(r.descs[name], prometheus.GaugeValue, m.Value())
-		}
+	r.gauges.Each(func(name string, metric any) {
+		out <- sample(r.descs[name], prometheus.GaugeValue, metric.(metrics.GaugeFloat64).Value())
 	})
-	for name, h := range r.histograms {
-		t := h.totals()
-		m, err := prometheus.NewConstHistogram(r.descs[name], t.count, t.seconds, t.cumulative)
-		out <- orInvalid(r.descs[name], m, err)
+	for _, h := range r.histograms {
+		out <- h.live
 	}
 	for _, f := range r.families {
 		f.collect(func(v float64, labelValues ...string) {
@@ -40,10 +33,6 @@ func (r *Registry) Collect(out chan<- prometheus.Metric) {
 
 func sample(d *prometheus.Desc, kind prometheus.ValueType, v float64, labelValues ...string) prometheus.Metric {
 	m, err := prometheus.NewConstMetric(d, kind, v, labelValues...)
-	return orInvalid(d, m, err)
-}
-
-func orInvalid(d *prometheus.Desc, m prometheus.Metric, err error) prometheus.Metric {
 	if err != nil {
 		return prometheus.NewInvalidMetric(d, err)
 	}

@@ -1,5 +1,6 @@
-// Package telemetry holds what an operator sees of a running service: live metrics (go-metrics
-// inside, Prometheus text outside), health and readiness over HTTP, and the structured log.
+// Package telemetry holds what an operator sees of a running service: live metrics (counts and gauges
+// of go-metrics, histograms of Prometheus; docs/design.md says why), health and readiness over HTTP,
+// and the structured log.
 //
 // Live metrics are for watching. The figures of an experiment come from the raw rows, which are
 // exact; a histogram here knows only which power-of-two bucket a duration fell into.
@@ -22,11 +23,9 @@ import (
 type Registry struct {
 	service, name string
 
-	// live knows counters and gauges alone: go-metrics' meters start a goroutine that never ends,
-	// and its histograms sample.
-	live       metrics.Registry
+	gauges     metrics.Registry
 	descs      map[string]*prometheus.Desc
-	histograms map[string]*Histogram
+	histograms []Histogram
 	families   []family
 }
 
@@ -43,40 +42,11 @@ type SetFunc func(value float64, labelValues ...string)
 // NewRegistry returns an empty registry for the service ("scheduler", "worker", ...) called name.
 func NewRegistry(service, name string) *Registry {
 	return &Registry{
-		service:    service,
-		name:       name,
-		live:       metrics.NewRegistry(),
-		descs:      make(map[string]*prometheus.Desc),
-		histograms: make(map[string]*Histogram),
+		service: service,
+		name:    name,
+		gauges:  metrics.NewRegistry(),
+		descs:   make(map[string]*prometheus.Desc),
 	}
-}
-
-// Counter is a count of events since the process started. The zero value is not usable.
-type Counter struct{ live metrics.Counter }
-
-// Inc adds one.
-func (c Counter) Inc() { c.live.Inc(1) }
-
-// Add adds n events. It panics when n is negative: a counter that falls reads as a restart.
-func (c Counter) Add(n int64) {
-	if n < 0 {
-		panic(fmt.Sprintf("telemetry: %d added to a counter", n))
-	}
-	c.live.Inc(n)
-}
-
-// Value returns the count.
-func (c Counter) Value() int64 { return c.live.Count() }
-
-// Counter declares a counter; name ends in _total.
-func (r *Registry) Counter(name, help string) Counter {
-	if !isTotal(name) {
-		panic(fmt.Sprintf("telemetry: counter %q must end in _total", name))
-	}
-	r.declare(name, help)
-	c := metrics.NewCounter()
-	r.register(name, c)
-	return Counter{c}
 }
 
 // Gauge declares a figure that is read when somebody asks: read is called from any goroutine and
@@ -86,17 +56,20 @@ func (r *Registry) Gauge(name, help string, read func() float64) {
 		panic(fmt.Sprintf("telemetry: gauge %q must not end in _total", name))
 	}
 	r.declare(name, help)
-	r.register(name, metrics.NewFunctionalGaugeFloat64(read))
+	if err := r.gauges.Register(name, metrics.NewFunctionalGaugeFloat64(read)); err != nil {
+		panic("telemetry: " + err.Error()) // declare has seen that the name is new
+	}
 }
 
 // Histogram declares a distribution of durations; name ends in _seconds.
-func (r *Registry) Histogram(name, help string) *Histogram {
+func (r *Registry) Histogram(name, help string) Histogram {
 	if !strings.HasSuffix(name, "_seconds") {
 		panic(fmt.Sprintf("telemetry: histogram %q must end in _seconds", name))
 	}
 	r.declare(name, help)
-	h := new(Histogram)
-	r.histograms[name] = h
+	h := Histogram{prometheus.NewHistogram(prometheus.HistogramOpts{
+		Namespace: namespace, Subsystem: r.service, Name: name, Help: help, ConstLabels: r.labels(), Buckets: bounds})}
+	r.histograms = append(r.histograms, h)
 	return h
 }
 
@@ -115,17 +88,16 @@ func (r *Registry) declare(name, help string, labels ...string) *prometheus.Desc
 	if r.descs[name] != nil {
 		panic(fmt.Sprintf("telemetry: metric %q of %s %s is declared twice", name, r.service, r.name))
 	}
-	d := prometheus.NewDesc(prometheus.BuildFQName("dodoor", r.service, name), help, labels,
-		prometheus.Labels{"service": r.service, "name": r.name})
+	d := prometheus.NewDesc(prometheus.BuildFQName(namespace, r.service, name), help, labels, r.labels())
 	r.descs[name] = d
 	return d
 }
 
-// register cannot fail: declare has seen that the name is new.
-func (r *Registry) register(name string, metric any) {
-	if err := r.live.Register(name, metric); err != nil {
-		panic("telemetry: " + err.Error())
-	}
+const namespace = "dodoor"
+
+// labels are those of every sample.
+func (r *Registry) labels() prometheus.Labels {
+	return prometheus.Labels{"service": r.service, "name": r.name}
 }
 
 func isTotal(name string) bool { return strings.HasSuffix(name, "_total") }

@@ -98,10 +98,3 @@ func (s *Server) Run(ctx context.Context) error {
 	<-served
 	return nil
 }
-
-// Close stops the server at once and frees its address, whether or not Run was called.
-func (s *Server) Close() error {
-	err := s.http.Close()
-	_ = s.listener.Close() // known to s.http only once Run serves
-	return err
-}

@@ -56,7 +56,8 @@ func TestWhatMustBeReadable(t *testing.T) {
 	f := sample(Points)
 	f.Warning = "INCOMPLETE: not every task finished"
 	svg := string(drawn(t, f, "svg"))
-	for _, want := range []string{">Makespan<", ">dodoor<", ">pot<", ">prequal<", ">arrivals per s<", ">makespan (s)<", "INCOMPLETE", "#B00020", "sans-serif"} {
+	for _, want := range []string{">Makespan<", ">dodoor<", ">pot<", ">prequal<", ">arrivals per s<", ">makespan (s)<", "INCOMPLETE",
+		"#B00020", "sans-serif"} {
 		if !strings.Contains(svg, want) {
 			t.Errorf("the drawing lacks %q", want)
 		}
@@ -128,7 +129,8 @@ func TestWhatCannotBeDrawnIsRefused(t *testing.T) {
 // Values that are all the same, a single point, zero: the axis must still have a range.
 func TestDegenerateData(t *testing.T) {
 	for _, c := range []struct{ x, y []float64 }{
-		{[]float64{0}, []float64{0}}, {[]float64{5}, []float64{5}}, {[]float64{1, 1}, []float64{-2, -2}}, {[]float64{1e-9, 1e9}, []float64{1e12, 1e-12}},
+		{[]float64{0}, []float64{0}}, {[]float64{5}, []float64{5}}, {[]float64{1, 1}, []float64{-2, -2}},
+		{[]float64{1e-9, 1e9}, []float64{1e12, 1e-12}},
 	} {
 		for _, kind := range []Kind{Points, Curves} {
 			for _, log := range []bool{false, true} {

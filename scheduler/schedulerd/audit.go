@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"dodoor/internal/cluster"
+	"dodoor/internal/poll"
 )
 
 const (
@@ -15,16 +16,7 @@ const (
 
 // audit asks workers now and then what they hold, where a task is without news for long.
 func (d *Daemon) audit(ctx context.Context) {
-	ticker := time.NewTicker(auditEvery)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-			d.auditNodes(ctx, auditAge)
-		}
-	}
+	poll.Every(ctx, auditEvery, func() { d.auditNodes(ctx, auditAge) })
 }
 
 func (d *Daemon) auditNodes(ctx context.Context, age time.Duration) {
@@ -42,8 +34,6 @@ func (d *Daemon) auditNodes(ctx context.Context, age time.Duration) {
 }
 
 func (d *Daemon) auditNode(ctx context.Context, p *peer) {
-	ctx, cancel := context.WithTimeout(ctx, d.patience())
-	defer cancel()
 	asOf := d.now()
 	list, err := p.client.Tasks(ctx, cluster.TaskQuery{Max: auditMost})
 	if err != nil || len(list) >= auditMost {
@@ -55,5 +45,5 @@ func (d *Daemon) auditNode(ctx context.Context, p *peer) {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.carryOut(d.replica.Audited(d.now(), p.index, p.node.Incarnation, asOf, func(id string) bool { return held[id] }))
+	d.perform(d.replica.Audited(d.now(), p.index, p.node.Incarnation, asOf, func(id string) bool { return held[id] }))
 }

@@ -32,7 +32,7 @@ func BenchmarkSubmission(b *testing.B) {
 		data := newData(b, "127.0.0.1:0")
 		start(b, data)
 		d := newReplica(b, data.Addr(), dodoor(b))
-		d.cfg.MaxBatch = 1
+		d.deliveries.MaxBatch = 1
 		start(b, d)
 		var workers []*fakeWorker
 		for i := range 10 {

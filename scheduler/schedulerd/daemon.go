@@ -1,5 +1,5 @@
 // Package schedulerd runs one scheduler replica as a service: it takes a lock, lets the pure replica
-// step, releases the lock, and carries out what came back over Thrift.
+// act, releases the lock, and performs what came back over Thrift.
 package schedulerd
 
 import (
@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"dodoor/internal/cluster"
+	"dodoor/internal/poll"
 	"dodoor/internal/rpc"
 	"dodoor/internal/telemetry"
 	"dodoor/scheduler"
@@ -27,7 +28,9 @@ type Config struct {
 	MaxBatch     int           // placements per enqueue message; 1: no coalescing
 	NodeGrace    time.Duration // how long a broken connection to a worker may heal before its tasks go elsewhere
 	ProbeTimeout time.Duration
-	DrainTimeout time.Duration // for unfinished tasks at shutdown
+	DrainTimeout time.Duration             // for unfinished tasks at shutdown
+	Setup        cluster.Setup             // what it says that it runs
+	MayRun       func(policy string) error // whether it may be told to run another policy; nil: no
 	Log          *slog.Logger
 	Metrics      *telemetry.Registry
 }
@@ -43,11 +46,15 @@ type Daemon struct {
 	log      *slog.Logger
 	start    time.Time
 
-	mu      sync.Mutex // guards what follows; never held across an RPC
-	replica *scheduler.Replica
-	peers   []*peer // by node index
-	news    chan struct{}
-	waiting int // collectors that wait for news
+	mu         sync.Mutex // guards what follows; never held across an RPC
+	replica    *scheduler.Replica
+	deliveries scheduler.Deliveries
+	peers      []*peer // by node index
+	news       chan struct{}
+	waiting    int // collectors that wait for news
+
+	switches chan Switched // Run ends with the one that comes
+	leaving  bool          // it is about to end, or to start anew
 
 	work    sync.WaitGroup // peers, probes and cancels
 	running context.Context
@@ -63,7 +70,8 @@ func New(cfg Config) (*Daemon, error) {
 		return nil, err
 	}
 	d := &Daemon{cfg: cfg, replica: replica, start: start, counters: &rpc.Counters{}, news: make(chan struct{}),
-		log: cfg.Log.With("scheduler", cfg.Replica.Name)}
+		switches: make(chan Switched, 1),
+		log:      cfg.Log.With("scheduler", cfg.Replica.Name)}
 	d.metrics = d.newMeters(cfg.Metrics)
 	d.cfg.RPC.Observer = d.counters
 	d.cfg.RPC.Log = d.log
@@ -80,7 +88,8 @@ func New(cfg Config) (*Daemon, error) {
 		return nil, fmt.Errorf("scheduler %s: %w", cfg.Replica.Name, err)
 	}
 	d.self = cluster.SchedulerRef{Name: cfg.Replica.Name, Address: address, Incarnation: cfg.Replica.Incarnation,
-		Riders: cfg.Replica.Riders}
+		Riders: replica.Riders()}
+	d.deliveries = scheduler.Deliveries{Replica: replica, Scheduler: d.self, MaxBatch: cfg.MaxBatch, Grace: cfg.NodeGrace}
 	d.data.init(d)
 	return d, nil
 }
@@ -102,13 +111,14 @@ func (d *Daemon) Ready() error {
 }
 
 // Run serves until ctx ends, then drains: nothing new is accepted, and unfinished tasks get DrainTimeout.
-// It returns the first error that made serving impossible.
+// It returns the first error that made serving impossible, or Switched.
 func (d *Daemon) Run(ctx context.Context) error {
 	served := make(chan error, 1)
 	go func() { served <- d.server.Serve(d.running) }()
 	var background sync.WaitGroup
 	fatal := make(chan error, 1)
 	background.Go(func() { d.data.run(d.running, fatal) })
+	background.Go(func() { d.data.flush(d.running) })
 	background.Go(func() { d.tick(d.running) })
 	background.Go(func() { d.audit(d.running) })
 	var err error
@@ -116,6 +126,10 @@ func (d *Daemon) Run(ctx context.Context) error {
 	case err = <-served:
 		served <- nil
 	case err = <-fatal:
+	case s := <-d.switches:
+		if err = d.drain(); err == nil {
+			err = s
+		}
 	case <-ctx.Done():
 		err = d.drain()
 	}
@@ -124,7 +138,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	err = errors.Join(err, <-served)
 	background.Wait()
 	d.closePeers()
-	d.data.close()
+	d.data.client.Close()
 	d.work.Wait()
 	return err
 }
@@ -140,21 +154,12 @@ func (d *Daemon) patience() time.Duration {
 // now is the time since the service started: the only clock the replica knows.
 func (d *Daemon) now() time.Duration { return time.Since(d.start) }
 
-const tickEvery = 20 * time.Millisecond
-
 func (d *Daemon) tick(ctx context.Context) {
-	ticker := time.NewTicker(tickEvery)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-			d.mu.Lock()
-			d.carryOut(d.replica.Tick(d.now()))
-			d.mu.Unlock()
-		}
-	}
+	poll.Every(ctx, scheduler.TickEvery, func() {
+		d.mu.Lock()
+		d.perform(d.replica.Tick(d.now()))
+		d.mu.Unlock()
+	})
 }
 
 // lastCollect is what clients get at shutdown to collect the last results.
@@ -164,8 +169,9 @@ const lastCollect = time.Second
 // abandoning unfinished tasks is an error.
 func (d *Daemon) drain() error {
 	d.mu.Lock()
+	d.leaving = true
 	d.replica.Draining()
-	d.carryOut(d.replica.Settle(d.now()))
+	d.perform(d.replica.Settle(d.now()))
 	d.mu.Unlock()
 	unfinished := d.await(d.cfg.DrainTimeout, d.replica.Pending)
 	uncollected := d.await(min(lastCollect, d.cfg.DrainTimeout), d.replica.Uncollected)
@@ -180,48 +186,43 @@ func (d *Daemon) drain() error {
 }
 
 // await waits until a count of the replica's is zero, for a bounded time, and returns what is left.
-func (d *Daemon) await(limit time.Duration, count func() int) int {
-	deadline := time.NewTimer(limit)
-	defer deadline.Stop()
-	poll := time.NewTicker(tickEvery)
-	defer poll.Stop()
-	for {
+func (d *Daemon) await(limit time.Duration, count func() int) (left int) {
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	poll.Until(ctx, scheduler.TickEvery, func() bool {
 		d.mu.Lock()
-		left := count()
-		d.mu.Unlock()
-		if left == 0 {
-			return 0
-		}
-		select {
-		case <-deadline.C:
-			return left
-		case <-poll.C:
-		}
-	}
+		defer d.mu.Unlock()
+		left = count()
+		return left == 0
+	})
+	return left
 }
 
-// carryOut starts what the replica wants done. The caller holds the lock, so that every stream gets its
+// perform starts what the replica wants done. The caller holds the lock, so that every stream gets its
 // placements in the order of their numbers; nothing here blocks.
-func (d *Daemon) carryOut(ready *scheduler.Ready) {
-	for _, i := range ready.Drop {
+func (d *Daemon) perform(actions *scheduler.Actions) {
+	for _, i := range actions.Drop {
 		d.dropPeer(i)
 	}
-	for _, i := range ready.Connect {
+	for _, i := range actions.Connect {
 		d.connectPeer(i)
 	}
-	for i := range ready.Send {
-		d.peers[ready.Send[i].Node].post(ready.Send[i])
+	for i := range actions.Send {
+		d.peers[actions.Send[i].Node].post(&actions.Send[i])
 	}
-	for _, call := range ready.Probe {
+	for _, call := range actions.Probe {
 		d.probe(call)
 	}
-	for _, call := range ready.Cancel {
+	for _, call := range actions.Cancel {
 		d.peers[call.Node].cancel(call.TaskID)
 	}
-	for _, delta := range ready.Flush {
+	for _, delta := range actions.Flush {
 		d.data.post(delta)
 	}
-	if ready.Wake && d.waiting > 0 {
+	for _, makespan := range actions.Finished {
+		d.metrics.makespan.Observe(makespan)
+	}
+	if actions.Wake && d.waiting > 0 {
 		close(d.news)
 		d.news, d.waiting = make(chan struct{}), 0
 	}

@@ -2,8 +2,6 @@ package schedulerd
 
 import (
 	"context"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"dodoor/internal/cluster"
@@ -17,51 +15,59 @@ import (
 type dataLink struct {
 	d      *Daemon
 	client *rpc.DataClient
-	sender *rpc.Sender[*cluster.Delta]
-	lost   chan struct{} // asks for a new registration
+	posted chan struct{} // holds a token when a delta was posted since the last flush
+	lost   chan struct{} // holds a token when a delta found that the replica is not known any more
 
-	service atomic.Int64 // incarnation registered with; 0: none
+	complained bool // about a registration, since the last one that was taken
 
-	mu      sync.Mutex
-	posted  int64 // deltas
-	flushes int64 // deltas answered or given up
-	changed chan struct{}
+	flusher   scheduler.Flusher // guarded, like what follows, by the daemon's lock
+	registrar scheduler.Registrar
+	settled   chan struct{} // closed when a delta was answered or given up
 }
 
 func (l *dataLink) init(d *Daemon) {
 	l.d = d
 	l.client = rpc.NewDataClient(d.cfg.DataService, d.cfg.Replica.Dimensions, d.cfg.RPC)
-	l.sender = rpc.NewSender(d.cfg.MaxBatch, 0, l.flush)
-	l.lost = make(chan struct{}, 1)
-	l.changed = make(chan struct{})
+	l.posted, l.lost = make(chan struct{}, 1), make(chan struct{}, 1)
+	l.flusher = scheduler.Flusher{Replica: d.replica, MaxBatch: d.cfg.MaxBatch}
+	l.registrar.Flusher = &l.flusher
+	l.settled = make(chan struct{})
 }
 
-func (l *dataLink) registered() bool { return l.service.Load() != 0 }
-
-const (
-	registerEvery = 100 * time.Millisecond // between attempts while the data service is away
-	checkEvery    = 2 * time.Second        // between looks whether it is still the same process
-)
+func (l *dataLink) registered() bool {
+	l.d.mu.Lock()
+	defer l.d.mu.Unlock()
+	return l.flusher.IsRegistered()
+}
 
 // run keeps the scheduler registered. It ends the scheduler when another process has taken its name.
 func (l *dataLink) run(ctx context.Context, fatal chan<- error) {
-	complained := false
 	for ctx.Err() == nil {
-		if err := l.register(ctx); err != nil {
-			if code := cluster.CodeOf(err); code == cluster.Stale || code == cluster.Invalid {
+		l.d.mu.Lock()
+		ask, wake := l.registrar.Next(l.d.now())
+		l.d.mu.Unlock()
+		switch ask {
+		case scheduler.NoRequest:
+			l.await(ctx, wake)
+		case scheduler.RegisterRequest:
+			if err := l.register(ctx); err != nil && l.refused(ctx, err) {
 				fatal <- err
 				return
 			}
-			if !complained && ctx.Err() == nil {
-				l.d.log.Warn("data service away: placing from the last snapshot", "address", l.d.cfg.DataService, "error", err)
-				complained = true
-			}
-			rest(ctx, registerEvery)
-			continue
+		case scheduler.CheckRequest:
+			l.check(ctx)
 		}
-		complained = false
-		l.watch(ctx)
-		l.service.Store(0)
+	}
+}
+
+// await returns when a delta found that the replica is not known any more, or it is time.
+func (l *dataLink) await(ctx context.Context, wake time.Duration) {
+	timer := time.NewTimer(wake - l.d.now())
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-l.lost:
+	case <-ctx.Done():
 	}
 }
 
@@ -74,92 +80,98 @@ func (l *dataLink) register(ctx context.Context) error {
 	if err := l.d.Push(ctx, snapshot); err != nil {
 		return err
 	}
-	l.service.Store(snapshot.Incarnation)
-	select {
-	case <-l.lost: // a flush that met the new process before this registration
-	default:
-	}
+	l.d.mu.Lock()
+	l.registrar.Registered(l.d.now(), snapshot.Incarnation)
+	l.d.mu.Unlock()
+	l.complained = false
 	l.d.log.Info("registered with the data service", "address", l.d.cfg.DataService, "nodes", len(snapshot.Node))
 	return nil
 }
 
-// watch returns when the data service is lost or another process answers.
-func (l *dataLink) watch(ctx context.Context) {
-	ticker := time.NewTicker(checkEvery)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-l.lost:
-			return
-		case <-ticker.C:
-			if l.client.CheckScheduler(ctx, l.d.self.Name, l.d.self.Incarnation) != nil {
-				return
-			}
-		}
+// refused takes the failure of a registration.
+func (l *dataLink) refused(ctx context.Context, err error) (over bool) {
+	l.d.mu.Lock()
+	defer l.d.mu.Unlock()
+	over = l.registrar.Failed(l.d.now(), cluster.CodeOf(err))
+	if !over && !l.complained && ctx.Err() == nil {
+		l.d.log.Warn("data service away: placing from the last snapshot", "address", l.d.cfg.DataService, "error", err)
+		l.complained = true
+	}
+	return over
+}
+
+// check looks whether the data service still knows this replica.
+func (l *dataLink) check(ctx context.Context) {
+	err := l.client.CheckScheduler(ctx, l.d.self.Name, l.d.self.Incarnation)
+	l.d.mu.Lock()
+	defer l.d.mu.Unlock()
+	if err == nil {
+		l.registrar.Known(l.d.now())
+	} else {
+		l.registrar.Failed(l.d.now(), cluster.CodeOf(err))
 	}
 }
 
-// post queues a delta; nothing waits for it.
+// post queues a delta; nothing waits for it. The caller holds the lock.
 func (l *dataLink) post(delta *cluster.Delta) {
-	l.mu.Lock()
-	l.posted++
-	l.mu.Unlock()
-	if err := l.sender.Post(delta); err != nil {
-		l.answered(1)
+	l.flusher.Post(delta)
+	signal(l.posted)
+}
+
+// signal leaves a token for whoever waits for one.
+func signal(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
 	}
 }
 
-// flush delivers the waiting deltas as one. What does not arrive is forgotten: its workers go into the
-// next delta.
-func (l *dataLink) flush(ctx context.Context, batch []*cluster.Delta) {
-	delta := scheduler.Merge(batch)
-	incarnation, err := l.client.Flush(ctx, *delta)
-	if err != nil || incarnation != l.service.Load() {
+// flush delivers deltas until ctx ends.
+func (l *dataLink) flush(ctx context.Context) {
+	for ctx.Err() == nil {
 		l.d.mu.Lock()
-		l.d.replica.FlushFailed(delta)
+		delta := l.flusher.Next()
 		l.d.mu.Unlock()
-		select {
-		case l.lost <- struct{}{}:
-		default:
+		if delta == nil {
+			select {
+			case <-l.posted:
+			case <-ctx.Done():
+			}
+			continue
 		}
+		service, err := l.client.Flush(ctx, *delta)
+		l.answered(service, err)
 	}
-	l.answered(len(batch))
 }
 
-func (l *dataLink) answered(deltas int) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.flushes += int64(deltas)
-	close(l.changed)
-	l.changed = make(chan struct{})
+func (l *dataLink) answered(service int64, err error) {
+	l.d.mu.Lock()
+	defer l.d.mu.Unlock()
+	if l.flusher.Answered(service, err) {
+		l.registrar.Lost(l.d.now())
+		signal(l.lost)
+	}
+	close(l.settled)
+	l.settled = make(chan struct{})
 }
 
 // flushed returns when every delta posted so far was answered or given up.
 func (l *dataLink) flushed(ctx context.Context) error {
-	l.mu.Lock()
-	target := l.posted
-	for l.flushes < target {
-		changed := l.changed
-		l.mu.Unlock()
+	l.d.mu.Lock()
+	defer l.d.mu.Unlock()
+	for target := l.flusher.Posted(); l.flusher.Settled() < target; {
+		settled := l.settled
+		l.d.mu.Unlock()
 		select {
-		case <-changed:
+		case <-settled:
 		case <-ctx.Done():
+		}
+		l.d.mu.Lock()
+		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		l.mu.Lock()
 	}
-	l.mu.Unlock()
 	return nil
-}
-
-// close stops the flushes and hangs up.
-func (l *dataLink) close() {
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	l.sender.Close(ctx)
-	l.client.Close()
 }
 
 // leave says good-bye, so that nobody pushes to this process any more.

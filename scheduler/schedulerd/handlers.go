@@ -17,12 +17,12 @@ func (d *Daemon) Submit(_ context.Context, r cluster.SubmitRequest) ([]cluster.R
 	var refused []cluster.Refusal
 	for i := range r.Tasks {
 		before := time.Now()
-		ready, refusal := d.replica.Submit(before.Sub(d.start), r.Client, &r.Tasks[i])
+		actions, refusal := d.replica.Submit(before.Sub(d.start), r.Client, &r.Tasks[i])
 		d.metrics.decision.Observe(time.Since(before))
 		if refusal != nil {
 			refused = append(refused, *refusal)
 		}
-		d.carryOut(ready)
+		d.perform(actions)
 	}
 	return refused, nil
 }
@@ -33,7 +33,7 @@ func (d *Daemon) Collect(ctx context.Context, r cluster.CollectRequest) (cluster
 	defer deadline.Stop()
 	for timedOut := false; ; {
 		d.mu.Lock()
-		records, cursor, err := d.replica.Collect(r.Client, r.After, r.Max)
+		records, cursor, err := d.replica.Collect(nil, &r)
 		news := d.news
 		if err == nil && len(records) == 0 && !timedOut {
 			d.waiting++
@@ -66,8 +66,8 @@ func (d *Daemon) collected(records []cluster.TaskRecord, cursor int64) cluster.C
 func (d *Daemon) Cancel(_ context.Context, taskID string) (bool, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	ready, found := d.replica.Cancel(d.now(), taskID)
-	d.carryOut(ready)
+	actions, found := d.replica.Cancel(d.now(), taskID)
+	d.perform(actions)
 	return found, nil
 }
 
@@ -90,8 +90,8 @@ func (d *Daemon) Tasks(_ context.Context, q cluster.TaskQuery) ([]cluster.TaskSt
 func (d *Daemon) Complete(_ context.Context, n cluster.CompletionNotice) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	ready, err := d.replica.Completed(d.now(), &n)
-	d.carryOut(ready)
+	actions, err := d.replica.Completed(d.now(), &n)
+	d.perform(actions)
 	return err
 }
 
@@ -99,8 +99,8 @@ func (d *Daemon) Complete(_ context.Context, n cluster.CompletionNotice) error {
 func (d *Daemon) Push(_ context.Context, s cluster.Snapshot) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	ready, err := d.replica.Push(d.now(), &s)
-	d.carryOut(ready)
+	actions, err := d.replica.Push(d.now(), &s)
+	d.perform(actions)
 	return err
 }
 
@@ -116,9 +116,21 @@ func (d *Daemon) View(context.Context) (cluster.ClusterStatus, error) {
 // Settle sends the delta now, whatever the batch holds, and returns when the data service has it.
 func (d *Daemon) Settle(ctx context.Context) error {
 	d.mu.Lock()
-	d.carryOut(d.replica.Settle(d.now()))
+	d.perform(d.replica.Settle(d.now()))
 	d.mu.Unlock()
 	return d.data.flushed(ctx)
+}
+
+// Setup returns what this process runs. It fails with cluster.Draining when that is over.
+func (d *Daemon) Setup(context.Context) (cluster.Setup, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.leaving {
+		return cluster.Setup{}, cluster.Errorf(cluster.Draining, "scheduler %s is about to end, or to start anew", d.self.Name)
+	}
+	s := d.cfg.Setup
+	s.Incarnation, s.Batch = d.self.Incarnation, d.cfg.Replica.DeltaBatch
+	return s, nil
 }
 
 // Counters returns RPCs by kind and the replica's own counts.

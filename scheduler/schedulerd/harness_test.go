@@ -70,12 +70,13 @@ func replicaConfig(data string, policy scheduler.Policy) Config {
 		Replica: scheduler.Config{Name: "s1", Seed: 1, DeltaBatch: 8, MaxAttempts: 5, ReplaceTimeout: time.Minute, MaxPending: 1 << 20,
 			RetainResults: 1 << 20, RetainFor: time.Hour, Dimensions: cluster.Standard(), Types: []cluster.TaskType{{Name: "simulated"}}},
 		Policy: policy, Listen: "127.0.0.1:0", DataService: data, RPC: rpc.Default(), MaxBatch: 128,
-		NodeGrace: time.Second, ProbeTimeout: time.Second, DrainTimeout: time.Millisecond, Log: quiet, Metrics: telemetry.NewRegistry("scheduler", "s1")}
+		NodeGrace: time.Second, ProbeTimeout: time.Second, DrainTimeout: time.Millisecond, Log: quiet,
+		Metrics: telemetry.NewRegistry("scheduler", "s1")}
 }
 
 func dodoor(t testing.TB) scheduler.Policy {
 	t.Helper()
-	p, err := scheduler.NewDodoor(scheduler.DodoorConfig{Alpha: 0.5, Beta: 1})
+	p, err := scheduler.PaperPolicy.Build(nil, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,6 +92,7 @@ type fakeWorker struct {
 	received cluster.Received
 	held     map[string]cluster.Assignment
 	refuse   bool
+	lose     int // so many answers to placements
 	repeated int
 	changed  chan struct{}
 }
@@ -165,13 +167,25 @@ func (w *fakeWorker) Enqueue(_ context.Context, e cluster.Enqueue) (cluster.Enqu
 		case a.Number <= w.received.Number:
 			w.repeated++
 		case w.refuse:
-			reply.Refused = append(reply.Refused, cluster.Refusal{TaskID: a.TaskID, Number: a.Number, Code: cluster.NodeDraining, Message: "closing time"})
+			reply.Refused = append(reply.Refused, cluster.Refusal{TaskID: a.TaskID, Number: a.Number, Code: cluster.NodeDraining,
+				Message: "closing time"})
 		default:
 			w.held[a.TaskID] = a
 		}
 	}
 	w.received.Number, w.received.Received = e.Number, e.Placed
+	if w.lose > 0 {
+		w.lose--
+		return reply, errors.New("the answer is lost")
+	}
 	return reply, nil
+}
+
+// loses makes the worker lose its next answers to placements, which it takes.
+func (w *fakeWorker) loses(answers int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.lose = answers
 }
 
 func (w *fakeWorker) Probe(context.Context, string, cluster.Resources) (cluster.ProbeReply, error) {
@@ -195,7 +209,8 @@ func (w *fakeWorker) Tasks(context.Context, cluster.TaskQuery) ([]cluster.TaskSt
 	defer w.mu.Unlock()
 	var list []cluster.TaskStatus
 	for id := range w.held {
-		list = append(list, cluster.TaskStatus{ID: id, Type: "simulated", Phase: cluster.Running, Node: w.node.Name, Scheduler: w.received.Scheduler})
+		list = append(list, cluster.TaskStatus{ID: id, Type: "simulated", Phase: cluster.Running, Node: w.node.Name,
+			Scheduler: w.received.Scheduler})
 	}
 	return list, nil
 }
@@ -204,6 +219,9 @@ func (w *fakeWorker) State(context.Context) (cluster.Report, error) {
 	defer w.mu.Unlock()
 	return w.report(), nil
 }
+func (w *fakeWorker) Setup(context.Context) (cluster.Setup, error) {
+	return cluster.Setup{}, errors.ErrUnsupported
+}
 func (w *fakeWorker) Counters(context.Context) (map[string]int64, error) {
 	return nil, errors.New("not counted")
 }
@@ -211,79 +229,20 @@ func (w *fakeWorker) Counters(context.Context) (map[string]int64, error) {
 // finishAll ends everything the worker holds, in a notice to the scheduler.
 func (w *fakeWorker) finishAll(t testing.TB, s rpc.Scheduler) {
 	t.Helper()
+	w.endAll(t, s, func(string) cluster.Outcome { return cluster.Finished })
+}
+
+// endAll ends everything the worker holds, each task as of says.
+func (w *fakeWorker) endAll(t testing.TB, s rpc.Scheduler, of func(id string) cluster.Outcome) {
+	t.Helper()
 	w.mu.Lock()
 	notice := cluster.CompletionNotice{Node: w.node.Name, NodeIncarnation: w.node.Incarnation, SchedulerIncarnation: w.received.Incarnation}
 	for id, a := range w.held {
-		notice.Completions = append(notice.Completions, cluster.Completion{TaskID: id, Number: a.Number, Outcome: cluster.Finished, Run: 1})
+		notice.Completions = append(notice.Completions, cluster.Completion{TaskID: id, Number: a.Number, Outcome: of(id), Run: 1})
 	}
 	clear(w.held)
 	w.mu.Unlock()
 	if err := s.Complete(t.Context(), notice); err != nil {
 		t.Fatal(err)
-	}
-}
-
-func spec(id string) cluster.TaskSpec {
-	demand, duration := cluster.Resources{500, 128}, int64(1000)
-	return cluster.TaskSpec{ID: id, Type: "simulated", Demand: &demand, Duration: &duration, TimeScale: 1}
-}
-
-// submitAll submits tasks and fails the test on a refusal.
-func submitAll(t testing.TB, s rpc.Scheduler, ids ...string) {
-	t.Helper()
-	var specs []cluster.TaskSpec
-	for _, id := range ids {
-		specs = append(specs, spec(id))
-	}
-	refused, err := s.Submit(t.Context(), cluster.SubmitRequest{Client: "c", Tasks: specs})
-	if err != nil || len(refused) > 0 {
-		t.Fatalf("submit: %v, %v", refused, err)
-	}
-}
-
-// collect waits until n records have come.
-func collect(t testing.TB, s rpc.Scheduler, n int) []cluster.TaskRecord {
-	t.Helper()
-	var all []cluster.TaskRecord
-	cursor := int64(0)
-	for len(all) < n {
-		reply, err := s.Collect(t.Context(), cluster.CollectRequest{Client: "c", After: cursor, Max: 1000, Wait: 20 * time.Second})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(reply.Records) == 0 {
-			t.Fatalf("%d records after 20 seconds, want %d", len(all), n)
-		}
-		all, cursor = append(all, reply.Records...), reply.Cursor
-	}
-	return all
-}
-
-// candidates is how many nodes the scheduler places on.
-func candidates(t testing.TB, d *Daemon) int {
-	t.Helper()
-	counts, err := d.Counters(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return int(counts["candidates"])
-}
-
-// untilReady waits until the scheduler knows n candidates.
-func untilReady(t testing.TB, d *Daemon, n int) {
-	t.Helper()
-	deadline := time.After(20 * time.Second)
-	ticker := time.NewTicker(time.Millisecond)
-	defer ticker.Stop()
-	for {
-		have := candidates(t, d)
-		if have == n {
-			return
-		}
-		select {
-		case <-ticker.C:
-		case <-deadline:
-			t.Fatalf("scheduler has %d candidates, want %d", have, n)
-		}
 	}
 }

@@ -8,14 +8,16 @@ import (
 
 // meters are the scheduler's live metrics.
 type meters struct {
-	decision   *telemetry.Histogram
-	scheduling *telemetry.Histogram
+	decision   telemetry.Histogram
+	scheduling telemetry.Histogram
+	makespan   telemetry.Histogram
 }
 
 func (d *Daemon) newMeters(r *telemetry.Registry) *meters {
 	m := &meters{
 		decision:   r.Histogram("decision_seconds", "Time to place one task from the cached view."),
 		scheduling: r.Histogram("scheduling_seconds", "From receiving a task to its worker's acknowledgement."),
+		makespan:   r.Histogram("makespan_seconds", "End-to-end latency: from receiving a task to knowing that it finished."),
 	}
 	statistic := func(name, help string, read func(s scheduler.Statistics) float64) {
 		r.Gauge(name, help, func() float64 {
@@ -25,10 +27,12 @@ func (d *Daemon) newMeters(r *telemetry.Registry) *meters {
 		})
 	}
 	statistic("pending_tasks", "Accepted tasks that have not ended.", func(s scheduler.Statistics) float64 { return float64(s.Pending) })
-	statistic("retained_results", "Ended tasks kept for collectors and queries.", func(s scheduler.Statistics) float64 { return float64(s.Retained) })
+	statistic("retained_results", "Ended tasks kept for collectors and queries.",
+		func(s scheduler.Statistics) float64 { return float64(s.Retained) })
 	statistic("nodes", "Registered workers.", func(s scheduler.Statistics) float64 { return float64(s.Nodes) })
 	statistic("candidates", "Workers that take placements.", func(s scheduler.Statistics) float64 { return float64(s.Candidates) })
-	statistic("view_age_decisions", "Own placements since the newest snapshot arrived.", func(s scheduler.Statistics) float64 { return float64(s.SinceSnapshot) })
+	statistic("view_age_decisions", "Own placements since the newest snapshot arrived.",
+		func(s scheduler.Statistics) float64 { return float64(s.SinceSnapshot) })
 	r.Gauge("view_age_seconds", "Time since the newest snapshot arrived.", func() float64 {
 		d.mu.Lock()
 		defer d.mu.Unlock()

@@ -3,7 +3,6 @@ package schedulerd
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"dodoor/internal/cluster"
@@ -11,20 +10,20 @@ import (
 	"dodoor/scheduler"
 )
 
-// peer is the ordered stream to one worker process: one goroutine, one enqueue at a time, so that
-// placements arrive in the order of their numbers.
+// peer is the connection to one worker process, and the goroutine that makes the moves of its delivery.
 type peer struct {
 	d      *Daemon
 	index  int
 	node   cluster.Node
-	client *rpc.WorkerClient
-	sender *rpc.Sender[scheduler.Dispatch]
+	client *rpc.WorkerClient // its calls take patience at most
 	ctx    context.Context
 	close  context.CancelFunc
+	posted chan struct{} // holds a token when something was posted since the last move
 
-	attached  bool
-	attempted int64 // highest number that may have reached the worker
-	givenUp   int64 // placements up to this number were placed elsewhere
+	delivery scheduler.Delivery // guarded by the daemon's lock
+	wait     time.Duration      // until the next attempt
+	resting  bool               // for that long
+	message  cluster.Enqueue    // under way
 }
 
 // connectPeer opens the stream to the process that now owns a node index. The caller holds the lock.
@@ -33,26 +32,23 @@ func (d *Daemon) connectPeer(index int) {
 		d.peers = append(d.peers, nil)
 	}
 	d.dropPeer(index)
-	p := &peer{d: d, index: index, node: d.replica.Node(index)}
+	p := &peer{d: d, index: index, node: d.replica.Node(index), posted: make(chan struct{}, 1), delivery: d.deliveries.Open(index)}
 	p.ctx, p.close = context.WithCancel(d.running)
-	p.client = rpc.NewWorkerClient(p.node.Address, d.cfg.Replica.Dimensions, d.cfg.RPC)
-	p.sender = rpc.NewSender(d.cfg.MaxBatch, 0, p.send)
+	calls := d.cfg.RPC
+	calls.CallTimeout = d.patience()
+	p.client = rpc.NewWorkerClient(p.node.Address, d.cfg.Replica.Dimensions, calls)
 	d.peers[index] = p
+	signal(p.posted) // it may owe the worker something
+	d.work.Go(p.run)
 }
 
 // dropPeer closes a stream; what it had not sent belongs to tasks that the replica placed again. The
-// caller holds the lock, so the waiting is left to another goroutine.
+// caller holds the lock.
 func (d *Daemon) dropPeer(index int) {
-	p := d.peers[index]
-	if p == nil {
-		return
+	if p := d.peers[index]; p != nil {
+		d.peers[index] = nil
+		p.close()
 	}
-	d.peers[index] = nil
-	p.close()
-	d.work.Go(func() {
-		p.sender.Close(p.ctx)
-		p.client.Close()
-	})
 }
 
 func (d *Daemon) closePeers() {
@@ -64,171 +60,111 @@ func (d *Daemon) closePeers() {
 }
 
 // post queues a placement. A node that left in the meantime has no stream, and its tasks were placed
-// again already; so were those of a stream that is closing.
-func (p *peer) post(s scheduler.Dispatch) {
-	if p != nil {
-		_ = p.sender.Post(s)
+// again already. The caller holds the lock.
+func (p *peer) post(s *scheduler.Dispatch) {
+	if p == nil {
+		return
+	}
+	p.delivery.Post(s)
+	signal(p.posted)
+}
+
+// run makes the stream's moves, one after the other, until it is dropped.
+func (p *peer) run() {
+	defer p.client.Close()
+	move := scheduler.Rest
+	for p.ctx.Err() == nil {
+		switch move {
+		case scheduler.Rest:
+			move = p.rest()
+		case scheduler.Attach:
+			move = p.attach()
+		case scheduler.Enqueue:
+			move = p.enqueue()
+		}
 	}
 }
 
-// send delivers a batch of placements. It returns when the worker has answered, or when the replica
-// has placed the batch elsewhere.
-func (p *peer) send(ctx context.Context, batch []scheduler.Dispatch) {
-	var failing time.Time // since when the worker is out of reach
-	down := false         // the replica has given it up
-	for backoff := firstBackoff; ctx.Err() == nil; backoff = min(2*backoff, lastBackoff) {
-		batch = p.outstanding(batch)
-		if len(batch) == 0 && failing.IsZero() {
-			return
-		}
-		err := p.try(ctx, batch)
-		if err == nil || ctx.Err() != nil {
-			return
-		}
-		if failing.IsZero() {
-			failing = time.Now()
-			p.d.log.Warn("worker out of reach", "worker", p.node.Name, "address", p.node.Address, "error", err)
-			p.d.suspect(p)
-		}
-		if !down && (rpc.Refused(err) || errors.Is(err, errOtherWorker) || time.Since(failing) >= p.d.cfg.NodeGrace) {
-			p.d.nodeDown(p)
-			down = true
-		}
-		rest(ctx, backoff)
+// rest waits for a post, or until the next attempt is due.
+func (p *peer) rest() scheduler.Move {
+	var due <-chan time.Time
+	if p.resting {
+		timer := time.NewTimer(p.wait)
+		defer timer.Stop()
+		due = timer.C
 	}
-}
-
-const (
-	firstBackoff = 10 * time.Millisecond
-	lastBackoff  = time.Second
-)
-
-func rest(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
 	select {
-	case <-timer.C:
-	case <-ctx.Done():
+	case <-p.posted:
+	case <-due:
+	case <-p.ctx.Done():
 	}
+	p.d.mu.Lock()
+	defer p.d.mu.Unlock()
+	return p.next(p.d.now())
 }
 
-// outstanding drops placements that were given up.
-func (p *peer) outstanding(batch []scheduler.Dispatch) []scheduler.Dispatch {
-	kept := batch[:0]
-	for _, s := range batch {
-		if s.Assignment.Number > p.givenUp || s.Assignment.TaskID == "" {
-			kept = append(kept, s)
-		}
-	}
-	return kept
+func (p *peer) attach() scheduler.Move {
+	reply, err := p.client.Attach(p.ctx, p.d.self)
+	return p.settle(err, func(now time.Duration) scheduler.Verdict { return p.delivery.Attached(now, &reply) })
 }
 
-// errOtherWorker: the address belongs to another worker now.
-var errOtherWorker = errors.New("another worker answers at this address")
-
-// try attaches if need be and enqueues the batch once.
-func (p *peer) try(ctx context.Context, batch []scheduler.Dispatch) error {
-	ctx, cancel := context.WithTimeout(ctx, p.d.patience())
-	defer cancel()
-	if !p.attached {
-		reply, err := p.client.Attach(ctx, p.d.self)
-		if err != nil {
-			return err
+func (p *peer) enqueue() scheduler.Move {
+	reply, err := p.client.Enqueue(p.ctx, p.message)
+	return p.settle(err, func(now time.Duration) scheduler.Verdict {
+		batch := p.delivery.UnderWay()
+		for i := range batch {
+			if received, ok := p.d.replica.ReceivedAt(&batch[i]); ok {
+				p.d.metrics.scheduling.Observe(now - received)
+			}
 		}
-		if reply.Report.Node != p.node.Name {
-			return fmt.Errorf("%w: %s", errOtherWorker, reply.Report.Node)
-		}
-		p.d.attached(p, &reply)
-		p.attached = true
-		if reply.Incarnation != p.node.Incarnation {
-			return nil // another process: the replica has opened a new stream to it
-		}
-	}
-	if batch = p.outstanding(batch); len(batch) == 0 {
-		return nil
-	}
-	return p.enqueue(ctx, batch)
+		return p.delivery.Enqueued(now, &reply)
+	})
 }
 
-// enqueue sends one message, or two halves of what is too large for one.
-func (p *peer) enqueue(ctx context.Context, batch []scheduler.Dispatch) error {
-	last := &batch[len(batch)-1]
-	before := p.attempted
-	p.attempted = last.Assignment.Number
-	reply, err := p.client.Enqueue(ctx, p.message(batch, last))
-	if rpc.NotSent(err) {
-		p.attempted = before
+// settle tells the stream what came of its message, performs what follows, and returns the next move. An
+// answer to a stream that was dropped meanwhile concerns nobody.
+func (p *peer) settle(err error, answered func(now time.Duration) scheduler.Verdict) scheduler.Move {
+	d := p.d
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if p.ctx.Err() != nil {
+		return scheduler.Rest
 	}
-	switch code := cluster.CodeOf(err); {
-	case errors.Is(err, rpc.ErrTooLarge) && len(batch) > 1:
-		half := len(batch) / 2
-		if err := p.enqueue(ctx, batch[:half]); err != nil {
-			return err
-		}
-		return p.enqueue(ctx, batch[half:])
+	var verdict scheduler.Verdict
+	if now := d.now(); err == nil {
+		verdict = answered(now)
+	} else {
+		verdict = p.delivery.Failed(now, failureOf(err), err)
+	}
+	if verdict.Trouble != nil {
+		d.log.Warn("worker out of reach", "worker", p.node.Name, "address", p.node.Address, "error", verdict.Trouble)
+	}
+	if verdict.GivenUp {
+		d.log.Warn("worker given up: its tasks are placed again", "worker", p.node.Name)
+	}
+	d.perform(verdict.Actions)
+	return p.next(d.now())
+}
+
+// next asks the stream for its next move. The caller holds the lock.
+func (p *peer) next(now time.Duration) scheduler.Move {
+	move := p.delivery.Next(now)
+	if move == scheduler.Enqueue {
+		p.delivery.Message(&p.message)
+	}
+	p.wait, p.resting = p.delivery.Due(now)
+	return move
+}
+
+// failureOf says how much an error tells about its message.
+func failureOf(err error) scheduler.Failure {
+	switch {
+	case rpc.Refused(err):
+		return scheduler.Refused
+	case rpc.NotSent(err):
+		return scheduler.NotSent
 	case errors.Is(err, rpc.ErrTooLarge):
-		reply = refuseAll(batch, err)
-	case code == cluster.Stale || code == cluster.UnknownScheduler || err != nil && code == 0:
-		p.attached = false
-		return err
-	case err != nil:
-		reply = refuseAll(batch, err)
+		return scheduler.TooLarge
 	}
-	p.d.acknowledged(batch, &reply)
-	return nil
-}
-
-func (p *peer) message(batch []scheduler.Dispatch, last *scheduler.Dispatch) cluster.Enqueue {
-	m := cluster.Enqueue{Scheduler: p.d.self, NodeIncarnation: p.node.Incarnation,
-		Number: last.Assignment.Number, Placed: last.Placed, Assignments: make([]cluster.Assignment, 0, len(batch))}
-	for i := range batch {
-		if batch[i].Assignment.TaskID != "" {
-			m.Assignments = append(m.Assignments, batch[i].Assignment)
-		}
-	}
-	return m
-}
-
-// refuseAll stands for a worker that rejects a whole message: every placement tries its next candidate.
-func refuseAll(batch []scheduler.Dispatch, err error) cluster.EnqueueReply {
-	var reply cluster.EnqueueReply
-	for i := range batch {
-		a := &batch[i].Assignment
-		reply.Refused = append(reply.Refused, cluster.Refusal{TaskID: a.TaskID, Number: a.Number, Code: cluster.InvalidTask, Message: err.Error()})
-	}
-	return reply
-}
-
-// The replica's verbs for one worker, each under the lock.
-
-func (d *Daemon) attached(p *peer, reply *cluster.AttachReply) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.carryOut(d.replica.Attached(d.now(), p.index, p.node.Name, reply))
-}
-
-func (d *Daemon) suspect(p *peer) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.replica.Suspect(p.index, p.node.Incarnation)
-}
-
-func (d *Daemon) nodeDown(p *peer) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	p.givenUp = d.replica.LastNumber(p.index, p.node.Incarnation)
-	d.log.Warn("worker given up: its tasks are placed again", "worker", p.node.Name)
-	d.carryOut(d.replica.NodeDown(d.now(), p.index, p.node.Incarnation, p.attempted))
-}
-
-func (d *Daemon) acknowledged(batch []scheduler.Dispatch, reply *cluster.EnqueueReply) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	now := d.now()
-	for i := range batch {
-		if received, ok := d.replica.ReceivedAt(&batch[i]); ok {
-			d.metrics.scheduling.Observe(now - received)
-		}
-	}
-	d.carryOut(d.replica.Acknowledged(now, batch, reply))
+	return scheduler.Unanswered
 }

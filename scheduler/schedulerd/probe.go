@@ -33,7 +33,7 @@ func (d *Daemon) probe(call scheduler.ProbeCall) {
 		answer.Failed = err != nil
 		d.mu.Lock()
 		defer d.mu.Unlock()
-		d.carryOut(d.replica.Probed(d.now(), answer))
+		d.perform(d.replica.Probed(d.now(), answer))
 	})
 }
 
@@ -44,9 +44,7 @@ func (p *peer) cancel(taskID string) {
 		return
 	}
 	p.d.work.Go(func() {
-		ctx, cancel := context.WithTimeout(p.ctx, p.d.patience())
-		defer cancel()
-		if _, err := p.client.Cancel(ctx, taskID); err != nil && !errors.Is(err, rpc.ErrUnavailable) && ctx.Err() == nil {
+		if _, err := p.client.Cancel(p.ctx, taskID); err != nil && !errors.Is(err, rpc.ErrUnavailable) && p.ctx.Err() == nil {
 			p.d.log.Warn("cancelling failed", "task", taskID, "worker", p.node.Name, "error", err)
 		}
 	})

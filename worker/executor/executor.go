@@ -1,30 +1,54 @@
-// Package executor runs tasks on a node: sleep passes the time, stress-ng makes real CPU and memory
-// pressure that matches the demand, docker runs a program in a container that is held to the demand,
-// process runs a program of this machine, held to the demand where control groups can be made. An executor gets a worker.Start, blocks until the execution has ended, and says how. Its context ends it
-// early: a deadline means that the task timed out, anything else that it was cancelled. It runs on Linux.
+// Package executor says what can run tasks on a node, and has what all of those share. Sleep passes the time.
+// In packages of their own, stressng makes real CPU and memory pressure that matches the demand, docker runs a
+// program in a container that is held to the demand, and process runs a program of this machine, held to the
+// demand where control groups can be made.
 package executor
 
 import (
 	"context"
-	"errors"
-	"time"
 
-	"dodoor/internal/cluster"
 	"dodoor/worker"
 )
 
-// noExitCode stands where no program ran to its end.
-const noExitCode = -1
-
-// interrupted is the result of an execution that its context ended.
-func interrupted(ctx context.Context) worker.Result {
-	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return worker.Result{Outcome: cluster.TimedOut, ExitCode: noExitCode, Reason: "ran past its time limit"}
-	}
-	return worker.Result{Outcome: cluster.Cancelled, ExitCode: noExitCode, Reason: "cancelled while running"}
+// Executor runs tasks of one kind.
+type Executor interface {
+	// Run runs one task to its end. When ctx ends it stops the execution, all of it, and returns: timed out
+	// if that was a deadline, cancelled otherwise.
+	Run(ctx context.Context, s worker.Start) worker.Result
+	// Check fails when something is missing that tasks need. It removes what earlier processes of the
+	// worker have left behind, and comes before the first task.
+	Check() error
+	// Swept returns how many leftovers Check removed.
+	Swept() int
+	// Unlimited says why tasks can take more than their demand although they were to be limited, if so;
+	// Check finds out.
+	Unlimited() error
+	// Emulates reports that no work is done, so that time can be scaled.
+	Emulates() bool
+	// Ready says what outside the worker is away, such as a container engine, if anything is.
+	Ready() error
+	// Close gives back what the executor holds. Nothing may run any more.
+	Close() error
 }
 
-// estimate is the duration of a task in trace time.
-func estimate(s *worker.Start) time.Duration {
-	return time.Duration(s.Shape.Duration) * time.Millisecond
-}
+// Base has what an Executor need not do: it does real work, depends on nothing that could be away, leaves
+// nothing behind and holds nothing. Executors embed it and redefine what differs.
+type Base struct{}
+
+// Check never fails: nothing needs to be installed.
+func (Base) Check() error { return nil }
+
+// Swept returns zero: nothing was left behind.
+func (Base) Swept() int { return 0 }
+
+// Unlimited returns nil: there is nothing to say.
+func (Base) Unlimited() error { return nil }
+
+// Emulates reports that the work is real.
+func (Base) Emulates() bool { return false }
+
+// Ready returns nil: nothing can be away.
+func (Base) Ready() error { return nil }
+
+// Close has nothing to give back.
+func (Base) Close() error { return nil }

@@ -12,24 +12,22 @@ import (
 // task's time scale. A task costs one timer, so that one machine can emulate a large cluster. The
 // wait is one deadline from the start (errors do not add up); timers ring up to a millisecond late,
 // which under a time scale of k looks like k milliseconds.
-type Sleep worker.Emulation
-
-// Check never fails: nothing needs to be installed.
-func (Sleep) Check() error { return nil }
+type Sleep struct {
+	Base
+	worker.Emulation
+}
 
 // Emulates reports that time can be scaled.
 func (Sleep) Emulates() bool { return true }
 
 // Run waits. The result's CPU time and memory are zero.
 func (e Sleep) Run(ctx context.Context, s worker.Start) worker.Result {
-	timer := time.NewTimer(e.duration(&s))
+	timer := time.NewTimer(e.Duration(&s))
 	defer timer.Stop()
 	select {
 	case <-timer.C:
 		return worker.Result{Outcome: cluster.Finished}
 	case <-ctx.Done():
-		return interrupted(ctx)
+		return Interrupted(ctx)
 	}
 }
-
-func (e Sleep) duration(s *worker.Start) time.Duration { return worker.Emulation(e).Duration(s) }

@@ -5,21 +5,22 @@ import (
 	"strings"
 )
 
-// tailBytes bounds what is kept of a program's output.
-const tailBytes = 2048
+// TailBytes bounds what is kept of a program's output.
+const TailBytes = 2048
 
-// tail keeps the end of what is written to it. One goroutine writes; it is read after that has ended.
-type tail struct{ kept []byte }
+// Tail keeps the end of what is written to it. One goroutine writes; it is read after that has ended.
+type Tail struct{ kept []byte }
 
-func (t *tail) Write(p []byte) (int, error) {
-	t.kept = append(t.kept, p[max(0, len(p)-tailBytes):]...)
-	if surplus := len(t.kept) - tailBytes; surplus > 0 {
+// Write never fails.
+func (t *Tail) Write(p []byte) (int, error) {
+	t.kept = append(t.kept, p[max(0, len(p)-TailBytes):]...)
+	if surplus := len(t.kept) - TailBytes; surplus > 0 {
 		t.kept = bytes.Clone(t.kept[surplus:])
 	}
 	return len(p), nil
 }
 
 // String returns the last lines as valid text.
-func (t *tail) String() string {
+func (t *Tail) String() string {
 	return strings.ToValidUTF8(strings.TrimSpace(string(t.kept)), "?")
 }

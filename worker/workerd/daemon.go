@@ -1,4 +1,4 @@
-// Package workerd runs one worker as a service: it takes a lock, lets the pure node step, releases the
+// Package workerd runs one worker as a service: it takes a lock, lets the pure node act, releases the
 // lock, and starts, stops and reports executions.
 package workerd
 
@@ -12,21 +12,17 @@ import (
 	"time"
 
 	"dodoor/internal/cluster"
+	"dodoor/internal/poll"
 	"dodoor/internal/rpc"
 	"dodoor/internal/telemetry"
 	"dodoor/worker"
+	"dodoor/worker/executor"
 )
-
-// Executor runs tasks of one kind. When ctx ends it stops the execution, all of it, and returns: timed
-// out if that was a deadline, cancelled otherwise.
-type Executor interface {
-	Run(ctx context.Context, s worker.Start) worker.Result
-}
 
 // Config holds a worker service's settings.
 type Config struct {
 	Node         worker.Config // Node.Address and Node.Incarnation are set by New
-	Executors    map[string]Executor
+	Executors    map[string]executor.Executor
 	Listen       string
 	Address      string // what others dial; empty: the bound address
 	DataService  string // address
@@ -34,6 +30,7 @@ type Config struct {
 	MaxBatch     int           // completions per notice; 1: no coalescing
 	Heartbeat    time.Duration // a report at least this often
 	DrainTimeout time.Duration // for running tasks at shutdown
+	Setup        cluster.Setup // what it says that it runs
 	Log          *slog.Logger
 	Metrics      *telemetry.Registry
 }
@@ -49,7 +46,7 @@ type Daemon struct {
 	start    time.Time
 	running  context.Context
 	stop     context.CancelFunc
-	work     sync.WaitGroup // executions and notifiers
+	work     sync.WaitGroup // executions and deliveries of notices
 
 	mu        sync.Mutex // guards what follows; never held across an RPC or a process start
 	node      *worker.Node
@@ -142,8 +139,8 @@ func (d *Daemon) Run(ctx context.Context) error {
 	d.stop()
 	err = errors.Join(err, <-served)
 	background.Wait()
-	d.closeNotifiers()
 	d.work.Wait()
+	d.hangUpNotifiers()
 	if err := CloseExecutors(d.cfg.Executors); err != nil {
 		d.log.Warn("ends all the same", "error", err)
 	}
@@ -157,21 +154,15 @@ func (d *Daemon) now() time.Duration { return time.Since(d.start) }
 const tickEvery = time.Second
 
 func (d *Daemon) tick(ctx context.Context) {
-	ticker := time.NewTicker(tickEvery)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-			d.mu.Lock()
-			dropped := d.node.Expire(d.now())
-			d.mu.Unlock()
-			if dropped > 0 {
-				d.log.Warn("results expired that no scheduler took", "results", dropped)
-			}
+	poll.Every(ctx, tickEvery, func() {
+		d.mu.Lock()
+		dropped := d.node.Expire(d.now())
+		d.mu.Unlock()
+		if dropped > 0 {
+			d.log.Warn("results expired that no scheduler took", "results", dropped)
 		}
-	}
+		d.retireNotifiers()
+	})
 }
 
 // drain gives waiting tasks back, waits for the running ones, gives those back that take longer than the
@@ -184,10 +175,10 @@ func (d *Daemon) drain(limit time.Duration) {
 	select {
 	case <-d.idle:
 	case <-timeout.C:
-		var step worker.Step
+		var actions worker.Actions
 		d.mu.Lock()
-		step, started = d.node.Abandon(d.now(), "worker "+d.self.Name+" shut down before the task ended")
-		d.carryOut(step)
+		actions, started = d.node.Abandon(d.now(), "worker "+d.self.Name+" shut down before the task ended")
+		d.perform(actions)
 		d.mu.Unlock()
 	}
 	d.flushNotices()
@@ -203,27 +194,27 @@ func (d *Daemon) drain(limit time.Duration) {
 func (d *Daemon) giveBackQueue() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	step, queued := d.node.AbandonQueued(d.now(), "worker "+d.self.Name+" is shutting down")
-	d.carryOut(step)
+	actions, queued := d.node.AbandonQueued(d.now(), "worker "+d.self.Name+" is shutting down")
+	d.perform(actions)
 	d.leaving = true
 	d.noteIdle()
 	return queued
 }
 
-// carryOut starts what the node wants done. The caller holds the lock; nothing here blocks.
-func (d *Daemon) carryOut(step worker.Step) {
-	for _, s := range step.Start {
+// perform starts what the node wants done. The caller holds the lock; nothing here blocks.
+func (d *Daemon) perform(actions worker.Actions) {
+	for _, s := range actions.Start {
 		d.execute(s)
 	}
-	for _, id := range step.Kill {
+	for _, id := range actions.Kill {
 		if kill := d.kill[id]; kill != nil {
 			kill()
 		}
 	}
-	for _, scheduler := range step.Notify {
+	for _, scheduler := range actions.Notify {
 		d.notify(scheduler)
 	}
-	if step.Report {
+	if actions.Report {
 		d.data.reportSoon()
 	}
 }

@@ -2,42 +2,39 @@ package workerd
 
 import (
 	"context"
-	"sync/atomic"
 	"time"
 
 	"dodoor/internal/cluster"
 	"dodoor/internal/rpc"
+	"dodoor/worker"
 )
 
-// dataLink registers the worker and reports its state: after completions, and as a heartbeat. At most
-// one report is under way; a report is the whole state, so the newest one makes older ones needless.
+// dataLink keeps the worker registered with the data service and its state reported, as worker.Reporter says.
 type dataLink struct {
-	d          *Daemon
-	client     *rpc.DataClient
-	due        chan struct{}
-	registered atomic.Bool
-	stop       context.CancelFunc
-	stopped    chan struct{}
+	d       *Daemon
+	client  *rpc.DataClient
+	rules   worker.Reporter // guarded by the daemon's lock
+	posted  chan struct{}
+	stop    context.CancelFunc
+	stopped chan struct{}
+
+	complained bool // about a registration, since the last one that was taken
 }
 
 func (l *dataLink) init(d *Daemon) {
-	l.d = d
-	l.due, l.stopped = make(chan struct{}, 1), make(chan struct{})
+	l.d, l.rules = d, worker.NewReporter(d.cfg.Heartbeat)
+	l.posted, l.stopped = make(chan struct{}, 1), make(chan struct{})
 	l.client = rpc.NewDataClient(d.cfg.DataService, d.cfg.Node.Dimensions, d.cfg.RPC)
 }
 
-// reportSoon asks for a report. It never blocks.
+// reportSoon asks for a report. It never blocks. The caller holds the lock.
 func (l *dataLink) reportSoon() {
+	l.rules.Post()
 	select {
-	case l.due <- struct{}{}:
+	case l.posted <- struct{}{}:
 	default:
 	}
 }
-
-const (
-	registerEvery = 100 * time.Millisecond // between attempts while the data service is away
-	giveUpName    = 30 * time.Second       // how long a name that another process holds is waited for
-)
 
 // start keeps the worker registered and its state reported until leave. When another process has taken
 // its name, that error ends the worker.
@@ -51,71 +48,85 @@ func (l *dataLink) start(fatal chan<- error) {
 }
 
 func (l *dataLink) run(ctx context.Context, fatal chan<- error) {
-	for {
-		err := l.register(ctx)
-		if ctx.Err() != nil {
-			return
+	var report cluster.Report
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for ctx.Err() == nil {
+		ask, wake := l.next(&report)
+		if ask == worker.NoRequest {
+			timer.Reset(wake - l.d.now())
+			l.await(ctx, timer)
+			continue
 		}
-		if err != nil {
+		var err error
+		if ask == worker.RegisterRequest {
+			_, err = l.client.RegisterNode(ctx, l.d.self)
+		} else {
+			err = l.client.Report(ctx, report)
+		}
+		if over := l.answered(err); over {
 			fatal <- err
 			return
 		}
-		l.report(ctx)
-		if ctx.Err() != nil {
-			return
+		if ctx.Err() == nil {
+			l.note(ask, err)
 		}
-		l.registered.Store(false)
 	}
 }
 
-// register tries until the data service has answered or ctx ends. It fails when the answer will not
-// change.
-func (l *dataLink) register(ctx context.Context) error {
-	since, complained := time.Now(), false
-	for ctx.Err() == nil {
-		_, err := l.client.RegisterNode(ctx, l.d.self)
-		switch code := cluster.CodeOf(err); {
-		case err == nil:
-			l.registered.Store(true)
-			l.d.log.Info("registered with the data service", "address", l.d.cfg.DataService)
-			return nil
-		case code == cluster.Stale || code == cluster.Invalid || code == cluster.DuplicateNode && time.Since(since) > giveUpName:
-			return err
-		}
-		if !complained && ctx.Err() == nil {
-			l.d.log.Warn("cannot register", "address", l.d.cfg.DataService, "error", err)
-			complained = true
-		}
-		rest(ctx, registerEvery)
+// next returns what is to be sent now, and fills the report if it is one, or when to ask again.
+func (l *dataLink) next(report *cluster.Report) (ask worker.Request, wake time.Duration) {
+	l.d.mu.Lock()
+	defer l.d.mu.Unlock()
+	now := l.d.now()
+	if ask, wake = l.rules.Next(now); ask == worker.ReportRequest || ask == worker.HeartbeatRequest {
+		l.d.node.FillReport(now, report)
 	}
-	return nil
+	return ask, wake
 }
 
-// report sends reports until the data service no longer knows this worker. A report that does not
-// arrive is not repeated: the next heartbeat says everything.
-func (l *dataLink) report(ctx context.Context) {
-	heartbeat := time.NewTimer(0)
-	defer heartbeat.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-l.due:
-		case <-heartbeat.C:
-		}
-		l.d.mu.Lock()
-		r := l.d.node.Report(l.d.now())
-		l.d.mu.Unlock()
-		switch err := l.client.Report(ctx, r); cluster.CodeOf(err) {
-		case cluster.UnknownNode, cluster.Stale:
-			return
-		default:
-			if err != nil && ctx.Err() == nil {
-				l.d.log.Debug("report failed", "error", err)
-			}
-		}
-		heartbeat.Reset(l.d.cfg.Heartbeat)
+// await returns when something was posted or it is time.
+func (l *dataLink) await(ctx context.Context, timer *time.Timer) {
+	select {
+	case <-timer.C:
+	case <-l.posted:
+	case <-ctx.Done():
 	}
+}
+
+// answered takes what came of a request.
+func (l *dataLink) answered(err error) (over bool) {
+	l.d.mu.Lock()
+	defer l.d.mu.Unlock()
+	code := cluster.CodeOf(err)
+	if err != nil && code == 0 {
+		l.rules.Failed(l.d.now())
+		return false
+	}
+	return l.rules.Answered(l.d.now(), code)
+}
+
+// note logs what came of a request.
+func (l *dataLink) note(ask worker.Request, err error) {
+	switch {
+	case ask != worker.RegisterRequest:
+		if err != nil {
+			l.d.log.Debug("report failed", "error", err)
+		}
+	case err == nil:
+		l.d.log.Info("registered with the data service", "address", l.d.cfg.DataService)
+		l.complained = false
+	case !l.complained:
+		l.d.log.Warn("cannot register", "address", l.d.cfg.DataService, "error", err)
+		l.complained = true
+	}
+}
+
+// registered reports whether the data service knows the worker.
+func (l *dataLink) registered() bool {
+	l.d.mu.Lock()
+	defer l.d.mu.Unlock()
+	return l.rules.Registered()
 }
 
 // leave stops reporting, so that no report that is refused makes the worker register again, and says
@@ -123,10 +134,10 @@ func (l *dataLink) report(ctx context.Context) {
 func (l *dataLink) leave() {
 	l.stop()
 	<-l.stopped
-	if !l.registered.Load() {
+	if !l.registered() {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), farewell)
+	ctx, cancel := context.WithTimeout(context.Background(), shutdownLimit)
 	defer cancel()
 	if err := l.client.UnregisterNode(ctx, l.d.self.Name, l.d.self.Incarnation); err != nil {
 		l.d.log.Warn("unregistering failed", "error", err)

@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"runtime/debug"
 	"slices"
 
 	"dodoor/internal/cluster"
 	"dodoor/worker"
+	"dodoor/worker/executor"
 )
 
 // execute starts a task. The caller holds the lock.
@@ -20,11 +20,11 @@ func (d *Daemon) execute(s worker.Start) {
 	d.work.Go(func() {
 		defer kill()
 		result := d.run(ctx, s)
-		d.heed(&result)
+		d.noticeLoss(&result)
 		d.mu.Lock()
 		defer d.mu.Unlock()
 		delete(d.kill, s.TaskID)
-		d.carryOut(d.node.Finished(d.now(), s.TaskID, result))
+		d.perform(d.node.Finished(d.now(), s.TaskID, result))
 		d.noteIdle()
 	})
 }
@@ -45,8 +45,8 @@ func (d *Daemon) run(ctx context.Context, s worker.Start) (result worker.Result)
 			result = worker.Result{Outcome: cluster.Failed, ExitCode: -1, Reason: fmt.Sprintf("executor %s panicked: %v", s.Executor, cause)}
 		}
 	}()
-	executor := d.cfg.Executors[s.Executor]
-	if executor == nil {
+	e := d.cfg.Executors[s.Executor]
+	if e == nil {
 		return worker.Result{Outcome: cluster.Failed, ExitCode: -1, Reason: fmt.Sprintf("worker %s has no executor %q", d.self.Name, s.Executor)}
 	}
 	if s.Timeout > 0 {
@@ -54,31 +54,26 @@ func (d *Daemon) run(ctx context.Context, s worker.Start) (result worker.Result)
 		defer cancel()
 		ctx = limited
 	}
-	return executor.Run(ctx, s)
+	return e.Run(ctx, s)
 }
 
-// executorsReady asks those executors that depend on something outside the worker, such as a container
-// engine.
+// executorsReady says which executors lack something outside the worker, such as a container engine.
 func (d *Daemon) executorsReady() error {
 	var reasons []error
 	for _, name := range d.executorNames() {
-		if e, asks := d.cfg.Executors[name].(interface{ Ready() error }); asks {
-			if err := e.Ready(); err != nil {
-				reasons = append(reasons, fmt.Errorf("worker %s: %w", d.self.Name, err))
-			}
+		if err := d.cfg.Executors[name].Ready(); err != nil {
+			reasons = append(reasons, fmt.Errorf("worker %s: %w", d.self.Name, err))
 		}
 	}
 	return errors.Join(reasons...)
 }
 
 // CloseExecutors gives back what executors hold. Nothing runs on them any more.
-func CloseExecutors(executors map[string]Executor) error {
+func CloseExecutors(executors map[string]executor.Executor) error {
 	var failures []error
 	for name, e := range executors {
-		if c, holds := e.(io.Closer); holds {
-			if err := c.Close(); err != nil {
-				failures = append(failures, fmt.Errorf("executor %s did not close: %w", name, err))
-			}
+		if err := e.Close(); err != nil {
+			failures = append(failures, fmt.Errorf("executor %s did not close: %w", name, err))
 		}
 	}
 	return errors.Join(failures...)

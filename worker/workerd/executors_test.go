@@ -11,10 +11,12 @@ import (
 
 	"dodoor/internal/cluster"
 	"dodoor/worker"
+	"dodoor/worker/executor"
 )
 
 // engine is an executor that depends on something outside the worker. Tasks that cannot begin are lost.
 type engine struct {
+	executor.Base
 	mu      sync.Mutex
 	fault   error
 	running int
@@ -135,7 +137,8 @@ func TestAWorkerWithoutItsEngineTakesNothing(t *testing.T) {
 		}
 		b.sched.accept(t, task{id: "second", takes: time.Second})
 		pass(time.Minute)
-		if running, second := only(t, b.sched, "running"), only(t, b.sched, "second"); running.Outcome != cluster.Finished || second.Outcome != cluster.Finished {
+		if running, second := only(t, b.sched, "running"), only(t, b.sched, "second"); running.Outcome != cluster.Finished ||
+			second.Outcome != cluster.Finished {
 			t.Errorf("%+v, %+v", running, second)
 		}
 	})
@@ -181,12 +184,12 @@ func TestLossesWithoutAnOutage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := &engine{}
 		picky := func(c *Config) {
-			c.Executors["wait"] = executorFunc(func(ctx context.Context, s worker.Start) worker.Result {
+			c.Executors["wait"] = function{run: func(ctx context.Context, s worker.Start) worker.Result {
 				if s.TaskID == "lost" {
 					return worker.Result{Outcome: cluster.Lost, ExitCode: -1, Reason: "not here"}
 				}
 				return e.Run(ctx, s)
-			})
+			}}
 		}
 		b := start(t, picky)
 		b.sched.accept(t, task{id: "lost", takes: time.Second})

@@ -22,9 +22,9 @@ type fakeData struct {
 	at            []time.Time // of the reports
 	left          time.Time
 
-	refuse   error         // answer to registrations and reports
-	gate     chan struct{} // reports wait for it
-	farewell time.Duration // an unregistration takes
+	refuse        error         // answer to registrations and reports
+	gate          chan struct{} // reports wait for it
+	unregistering time.Duration // an unregistration takes
 }
 
 func (f *fakeData) RegisterNode(_ context.Context, n cluster.Node) (int64, error) {
@@ -43,7 +43,7 @@ func (f *fakeData) UnregisterNode(ctx context.Context, name string, incarnation 
 	if f.node != nil && f.node.Name == name && f.node.Incarnation == incarnation {
 		f.node, f.left = nil, time.Now()
 	}
-	takes := f.farewell
+	takes := f.unregistering
 	f.mu.Unlock()
 	rest(ctx, takes)
 	return nil

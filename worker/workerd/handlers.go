@@ -19,8 +19,8 @@ func (d *Daemon) Attach(_ context.Context, s cluster.SchedulerRef) (cluster.Atta
 func (d *Daemon) Enqueue(_ context.Context, e cluster.Enqueue) (cluster.EnqueueReply, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	reply, step, err := d.node.Enqueue(d.now(), &e)
-	d.carryOut(step)
+	reply, actions, err := d.node.Enqueue(d.now(), &e)
+	d.perform(actions)
 	return reply, err
 }
 
@@ -35,8 +35,8 @@ func (d *Daemon) Probe(context.Context, string, cluster.Resources) (cluster.Prob
 func (d *Daemon) Cancel(_ context.Context, taskID string) (bool, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	step, found := d.node.Cancel(d.now(), taskID)
-	d.carryOut(step)
+	actions, found := d.node.Cancel(d.now(), taskID)
+	d.perform(actions)
 	return found, nil
 }
 
@@ -48,7 +48,7 @@ func (d *Daemon) Drain(_ context.Context, draining bool) error {
 		return cluster.Errorf(cluster.Draining, "worker %s is shutting down", d.self.Name)
 	}
 	d.drained = draining
-	d.carryOut(d.node.Drain(d.closed()))
+	d.perform(d.node.Drain(d.closed()))
 	d.log.Info("drain", "on", draining)
 	return nil
 }
@@ -65,6 +65,13 @@ func (d *Daemon) State(context.Context) (cluster.Report, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.node.Report(d.now()), nil
+}
+
+// Setup returns what this process runs.
+func (d *Daemon) Setup(context.Context) (cluster.Setup, error) {
+	s := d.cfg.Setup
+	s.Incarnation = d.self.Incarnation
+	return s, nil
 }
 
 // Counters returns RPCs by kind and the node's own counts.
@@ -99,6 +106,12 @@ func (d *Daemon) measure(r *telemetry.Registry) {
 			if s.Capacity[k] > 0 {
 				set(float64(s.Reserved[k])/float64(s.Capacity[k]), dims.Name(k))
 			}
+		}
+	})
+	r.OnCollect("capacity", "What the node has: thousandths of a core or extra, MiB.", []string{"dimension"}, func(set telemetry.SetFunc) {
+		s := d.stats()
+		for k := range dims.Len() {
+			set(float64(s.Capacity[k]), dims.Name(k))
 		}
 	})
 	r.OnCollect("blocked_seconds_total", "Time in which the head of the line could not start.", nil, func(set telemetry.SetFunc) {

@@ -17,6 +17,7 @@ import (
 	"dodoor/internal/rpc/rpctest"
 	"dodoor/internal/telemetry"
 	"dodoor/worker"
+	"dodoor/worker/executor"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -110,10 +111,13 @@ func serve(t testing.TB, listener net.Listener, service rpc.Service) (stop func(
 	return stop
 }
 
-// executorFunc is an executor.
-type executorFunc func(ctx context.Context, s worker.Start) worker.Result
+// function is an executor that calls one.
+type function struct {
+	executor.Base
+	run func(ctx context.Context, s worker.Start) worker.Result
+}
 
-func (f executorFunc) Run(ctx context.Context, s worker.Start) worker.Result { return f(ctx, s) }
+func (f function) Run(ctx context.Context, s worker.Start) worker.Result { return f.run(ctx, s) }
 
 // wait passes a task's estimated duration.
 func wait(ctx context.Context, s worker.Start) worker.Result {
@@ -139,9 +143,9 @@ func config(r rpc.Config) Config {
 			Executors: []worker.Executor{{Name: "wait", Emulates: true}, {Name: "panic"}, {Name: "gone"}},
 			Limits:    worker.DefaultLimits(),
 		},
-		Executors: map[string]Executor{
-			"wait":  executorFunc(wait),
-			"panic": executorFunc(func(context.Context, worker.Start) worker.Result { panic("out of ideas") }),
+		Executors: map[string]executor.Executor{
+			"wait":  function{run: wait},
+			"panic": function{run: func(context.Context, worker.Start) worker.Result { panic("out of ideas") }},
 		},
 		Listen: "127.0.0.1:0", DataService: "data:1", RPC: r, MaxBatch: 128, Heartbeat: 10 * time.Second, DrainTimeout: time.Minute,
 		Log: slog.New(slog.DiscardHandler), Metrics: telemetry.NewRegistry("worker", "w1"),

@@ -96,9 +96,9 @@ func (s *fakeScheduler) until(t *testing.T, completions int) {
 func TestNothingIsLeftOfManyTasks(t *testing.T) {
 	const tasks, perMessage = 10_000, 100
 	d, s, stop := overTCP(t, func(c *Config) {
-		c.Executors["wait"] = executorFunc(func(context.Context, worker.Start) worker.Result {
+		c.Executors["wait"] = function{run: func(context.Context, worker.Start) worker.Result {
 			return worker.Result{Outcome: cluster.Finished}
-		})
+		}}
 	})
 	for i := range tasks / perMessage {
 		var batch []task
@@ -125,7 +125,7 @@ func TestNothingIsLeftOfManyTasks(t *testing.T) {
 	if stats.Counts.Accepted != tasks || stats.Counts.Outcomes[cluster.Finished] != tasks {
 		t.Errorf("counts %+v", stats.Counts)
 	}
-	if stats.Queued+stats.Running+stats.Unacknowledged != 0 || !stats.Load.IsZero() || !stats.Reserved.IsZero() {
+	if stats.Queued+stats.Running+stats.Unacknowledged != 0 || !stats.Load.IsZero() || stats.Reserved != (cluster.Resources{}) {
 		t.Errorf("left behind: %+v", stats)
 	}
 	if held := d.node.Tasks(cluster.TaskQuery{Max: 10}); len(held)+len(d.kill) > 0 {
@@ -202,7 +202,7 @@ func TestMetrics(t *testing.T) {
 			got[name] = m.GetGauge().GetValue() + m.GetCounter().GetValue()
 		}
 	}
-	for name, want := range map[string]float64{"queued_tasks": 1, "running_tasks": 1, "utilisation_ratio cores": 0.75,
+	for name, want := range map[string]float64{"queued_tasks": 1, "running_tasks": 1, "utilisation_ratio cores": 0.75, "capacity cores": 4000,
 		"events_total accepted": 2, "events_total refused": 0, "events_total finished": 0, "rpcs_total in enqueue": 1} {
 		if value, known := got[name]; !known || value != want {
 			t.Errorf("%s: %v (%v), want %v", name, value, known, want)

@@ -1,6 +1,7 @@
 package workerd
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -8,6 +9,7 @@ import (
 
 	"dodoor/internal/cluster"
 	"dodoor/internal/rpc"
+	"dodoor/worker"
 )
 
 var taken = cluster.Errorf(cluster.DuplicateNode, "a worker named w1 is already running at elsewhere:1")
@@ -20,15 +22,15 @@ func TestDuplicateNameEndsWithTheReason(t *testing.T) {
 		b.data.refuse = taken
 		serve(t, b.net.listen("data:1"), rpc.DataServiceService(b.data, dims))
 		b.run(t)
-		pass(giveUpName)
+		pass(worker.GiveUpName)
 		if b.hasEnded() {
 			t.Fatal("ended before the name could become free")
 		}
 		<-b.ended
-		if lasted := time.Since(b.Daemon.start); lasted > giveUpName+time.Second {
-			t.Errorf("ended after %v, want soon after %v", lasted, giveUpName)
+		if lasted := time.Since(b.Daemon.start); lasted > worker.GiveUpName+time.Second {
+			t.Errorf("ended after %v, want soon after %v", lasted, worker.GiveUpName)
 		}
-		if err := b.stop(); cluster.CodeOf(err) != cluster.DuplicateNode || !strings.Contains(err.Error(), "already running at elsewhere:1") {
+		if err := b.stop(); !errors.Is(err, cluster.DuplicateNode) || !strings.Contains(err.Error(), "already running at elsewhere:1") {
 			t.Errorf("ended with %v", err)
 		}
 	})
@@ -40,9 +42,9 @@ func TestWaitsForItsName(t *testing.T) {
 		b.data.refuse = taken
 		serve(t, b.net.listen("data:1"), rpc.DataServiceService(b.data, dims))
 		b.run(t)
-		pass(giveUpName / 2)
+		pass(worker.GiveUpName / 2)
 		b.data.change(func() { b.data.refuse = nil })
-		pass(registerEvery)
+		pass(cluster.RegisterEvery)
 		if _, times := b.data.registered(); times != 1 {
 			t.Errorf("registered %d times, want once", times)
 		}
@@ -57,7 +59,7 @@ func TestWaitsForItsNameAfterALongTime(t *testing.T) {
 		b.data.change(func() { b.data.node, b.data.refuse = nil, cluster.Errorf(cluster.UnknownNode, "restarted") })
 		pass(10 * time.Second)
 		b.data.change(func() { b.data.refuse = taken })
-		pass(giveUpName / 2)
+		pass(worker.GiveUpName / 2)
 		if b.hasEnded() {
 			t.Fatal("ended at once")
 		}
@@ -65,7 +67,7 @@ func TestWaitsForItsNameAfterALongTime(t *testing.T) {
 			t.Error("ready without being registered")
 		}
 		b.data.change(func() { b.data.refuse = nil })
-		pass(registerEvery)
+		pass(cluster.RegisterEvery)
 		if _, times := b.data.registered(); times != 2 {
 			t.Errorf("registered %d times, want twice", times)
 		}
@@ -82,7 +84,7 @@ func TestNewerNamesakeEndsTheOlder(t *testing.T) {
 		if !b.hasEnded() {
 			t.Fatal("the older process runs on")
 		}
-		if err := b.stop(); cluster.CodeOf(err) != cluster.Stale {
+		if err := b.stop(); !errors.Is(err, cluster.Stale) {
 			t.Errorf("ended with %v, want stale", err)
 		}
 		for _, id := range []string{"running", "waiting"} {

@@ -9,148 +9,84 @@ import (
 	"dodoor/worker"
 )
 
-// notifier carries completions to one scheduler: one notice at a time, repeated until the scheduler has
-// taken it or its results expire. It ends when there was nothing to carry for a while.
+// notifier carries completions to one scheduler, as worker.Notifier says.
 type notifier struct {
-	d       *Daemon
-	name    string
-	signals chan struct{}
-	ctx     context.Context
-	close   context.CancelFunc
+	d     *Daemon
+	name  string
+	rules worker.Notifier // guarded by the daemon's lock, like flushed
 
-	// Guarded by the daemon's lock.
-	busy    bool           // a notice is on its way
-	first   *worker.Notice // what it is to carry; nil: what waits then
-	flushed chan struct{}  // closed when nothing waits; nil: nobody asks
-
+	notice worker.Notice // under way
 	client *rpc.SchedulerClient
 	addr   string
+
+	flushed chan struct{} // closed when nothing waits; nil: nobody asks
 }
 
-// notify wakes the notifier of a scheduler. An idle one gets its notice from this very step: the report
-// that rides on it then precedes the step's own report to the data service, whoever runs first, and a
-// scheduler does not take that for older than what it has. The caller holds the lock.
+// notify carries what has ended to a scheduler. The caller holds the lock.
 func (d *Daemon) notify(scheduler string) {
 	n := d.notifiers[scheduler]
 	if n == nil {
-		n = &notifier{d: d, name: scheduler, signals: make(chan struct{}, 1)}
-		n.ctx, n.close = context.WithCancel(context.Background())
+		n = &notifier{d: d, name: scheduler, rules: worker.NewNotifier(d.node, scheduler, d.cfg.MaxBatch)}
 		d.notifiers[scheduler] = n
-		d.work.Go(n.run)
 	}
-	if !n.busy {
-		if notice, waiting := d.node.Notice(d.now(), scheduler, d.cfg.MaxBatch); waiting {
-			n.busy, n.first = true, &notice
-		}
-	}
-	select {
-	case n.signals <- struct{}{}:
-	default:
+	n.rules.Post()
+	if send, _ := n.next(); send {
+		d.work.Go(n.deliver)
 	}
 }
 
-// linger is how long a notifier without work keeps its connection: schedulers come and go.
-const linger = time.Minute
-
-func (n *notifier) run() {
-	defer n.hangUp()
-	quiet := time.NewTimer(linger)
-	defer quiet.Stop()
-	for {
-		select {
-		case <-n.ctx.Done():
-			return
-		case <-n.signals:
-			n.deliver()
-			quiet.Reset(linger)
-		case <-quiet.C:
-			if n.retire() {
-				return
-			}
-		}
-	}
-}
-
-// retire makes the next completion start a new notifier, unless one has come just now.
-func (n *notifier) retire() bool {
-	n.d.mu.Lock()
-	defer n.d.mu.Unlock()
-	if len(n.signals) > 0 {
-		return false
-	}
-	delete(n.d.notifiers, n.name)
-	return true
-}
-
-const (
-	firstBackoff = 10 * time.Millisecond
-	lastBackoff  = time.Second
-)
-
-// deliver sends what waits. A scheduler that cannot be reached is tried again while its results are
-// kept; one that restarted does not know the tasks, and its results wait for whoever asks.
-func (n *notifier) deliver() {
-	backoff := firstBackoff
-	for n.ctx.Err() == nil {
-		notice, waiting := n.next()
-		if !waiting {
-			return
-		}
-		err := n.send(&notice)
-		switch {
-		case err == nil:
-			n.d.mu.Lock()
-			n.d.node.Acknowledged(&notice)
-			n.d.mu.Unlock()
-			backoff = firstBackoff
-			continue
-		case n.ctx.Err() != nil:
-			return
-		case cluster.CodeOf(err) == cluster.Stale:
-			n.d.log.Info("scheduler restarted: results are kept until it attaches or they expire", "scheduler", n.name)
-			n.d.mu.Lock()
-			n.answer()
-			n.d.mu.Unlock()
-			return
-		}
-		n.d.log.Debug("completion notice failed", "scheduler", n.name, "address", notice.To.Address, "error", err)
-		rest(n.ctx, backoff)
-		backoff = min(2*backoff, lastBackoff)
-	}
-}
-
-// next returns the notice to send, if anything waits.
-func (n *notifier) next() (worker.Notice, bool) {
-	n.d.mu.Lock()
-	defer n.d.mu.Unlock()
-	if first := n.first; first != nil {
-		n.first = nil
-		return *first, true
-	}
-	notice, waiting := n.d.node.Notice(n.d.now(), n.name, n.d.cfg.MaxBatch)
-	n.busy = waiting
-	if !waiting {
-		n.answer()
-	}
-	return notice, waiting
-}
-
-// answer ends a delivery, and tells whoever waits that nothing is left to carry. The caller holds the lock.
-func (n *notifier) answer() {
-	n.busy = false
-	if n.flushed != nil {
+// next returns what follows, and tells whoever waits that nothing does. The caller holds the lock.
+func (n *notifier) next() (send bool, wake time.Duration) {
+	send, wake = n.rules.Next(n.d.now(), &n.notice)
+	if n.flushed != nil && n.rules.Idle() {
 		close(n.flushed)
 		n.flushed = nil
 	}
+	return send, wake
 }
 
-func (n *notifier) send(notice *worker.Notice) error {
-	if n.client == nil || n.addr != notice.To.Address {
+// deliver sends the notice, and those that follow, until nothing is to be sent.
+func (n *notifier) deliver() {
+	send, wake := true, time.Duration(0)
+	for (send || wake > 0) && n.d.running.Err() == nil {
+		var err error
+		if send {
+			err = n.send()
+		} else {
+			rest(n.d.running, wake-n.d.now())
+		}
+		n.d.mu.Lock()
+		if send {
+			n.answered(err)
+		}
+		send, wake = n.next()
+		n.d.mu.Unlock()
+	}
+}
+
+func (n *notifier) send() error {
+	if n.client == nil || n.addr != n.notice.To.Address {
 		n.hangUp()
-		n.addr = notice.To.Address
+		n.addr = n.notice.To.Address
 		n.client = rpc.NewSchedulerClient(n.addr, n.d.cfg.Node.Dimensions, n.d.cfg.RPC)
 	}
-	return n.client.Complete(n.ctx, notice.Message)
+	return n.client.Complete(n.d.running, n.notice.Message)
+}
+
+// answered takes what came of a notice. The caller holds the lock.
+func (n *notifier) answered(err error) {
+	code := cluster.CodeOf(err)
+	if err != nil && code == 0 {
+		n.rules.Failed(n.d.now())
+	} else {
+		n.rules.Answered(n.d.now(), &n.notice, code)
+	}
+	switch {
+	case code == cluster.Stale:
+		n.d.log.Info("scheduler restarted: results are kept until it attaches or they expire", "scheduler", n.name)
+	case err != nil:
+		n.d.log.Debug("completion notice failed", "scheduler", n.name, "address", n.addr, "error", err)
+	}
 }
 
 func (n *notifier) hangUp() {
@@ -168,13 +104,29 @@ func rest(ctx context.Context, d time.Duration) {
 	}
 }
 
-// farewell is what the others get at shutdown: the schedulers to take the last completions, the data
+// retireNotifiers ends those that are no longer needed.
+func (d *Daemon) retireNotifiers() {
+	var retired []*notifier
+	d.mu.Lock()
+	for name, n := range d.notifiers {
+		if n.rules.Retired(d.now()) {
+			delete(d.notifiers, name)
+			retired = append(retired, n)
+		}
+	}
+	d.mu.Unlock()
+	for _, n := range retired {
+		n.hangUp()
+	}
+}
+
+// shutdownLimit is the time that the others get at shutdown: the schedulers to take the last completions, the data
 // service to let the worker go.
-const farewell = 2 * time.Second
+const shutdownLimit = 2 * time.Second
 
 // flushNotices waits until every scheduler has taken what waits for it, for a bounded time.
 func (d *Daemon) flushNotices() {
-	ctx, cancel := context.WithTimeout(context.Background(), farewell)
+	ctx, cancel := context.WithTimeout(context.Background(), shutdownLimit)
 	defer cancel()
 	flushed := map[string]chan struct{}{}
 	d.mu.Lock()
@@ -193,12 +145,10 @@ func (d *Daemon) flushNotices() {
 	}
 }
 
-// closeNotifiers ends them. Nobody starts another: no request is answered any more, and no task is left
-// that could end.
-func (d *Daemon) closeNotifiers() {
-	d.mu.Lock()
-	defer d.mu.Unlock()
+// hangUpNotifiers closes their connections. Nothing is under way, and nobody starts another notifier: no
+// request is answered any more, and no task is left that could end.
+func (d *Daemon) hangUpNotifiers() {
 	for _, n := range d.notifiers {
-		n.close()
+		n.hangUp()
 	}
 }

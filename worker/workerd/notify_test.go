@@ -29,7 +29,7 @@ func TestNoticesAreRepeatedUntilTaken(t *testing.T) {
 			t.Errorf("%d results are kept, want 2", s.Unacknowledged)
 		}
 		b.sched.serve(t, b.net)
-		pass(lastBackoff)
+		pass(cluster.LastBackoff)
 		for _, id := range []string{"a", "b"} {
 			if c := only(t, b.sched, id); c.Outcome != cluster.Finished {
 				t.Errorf("%s: %+v", id, c)
@@ -77,13 +77,13 @@ func TestBackoff(t *testing.T) {
 		if n := len(b.sched.received()); n != 13 {
 			t.Fatalf("%d notices, want 13", n)
 		}
-		for i, want := 1, firstBackoff; i < 11; i, want = i+1, min(2*want, lastBackoff) {
+		for i, want := 1, cluster.FirstBackoff; i < 11; i, want = i+1, min(2*want, cluster.LastBackoff) {
 			if pause := b.sched.at[i].Sub(b.sched.at[i-1]); pause != want {
 				t.Errorf("pause %d: %v, want %v", i, pause, want)
 			}
 		}
-		if pause := b.sched.at[12].Sub(b.sched.at[11]); pause != firstBackoff {
-			t.Errorf("pause after a notice that was taken: %v, want %v", pause, firstBackoff)
+		if pause := b.sched.at[12].Sub(b.sched.at[11]); pause != cluster.FirstBackoff {
+			t.Errorf("pause after a notice that was taken: %v, want %v", pause, cluster.FirstBackoff)
 		}
 	})
 }
@@ -204,7 +204,7 @@ func TestNotifiersDoNotGather(t *testing.T) {
 		if n := b.notifying(); n != 20 {
 			t.Errorf("%d notifiers, want 20", n)
 		}
-		pass(linger)
+		pass(worker.Linger)
 		if n := b.notifying(); n != 0 {
 			t.Errorf("%d notifiers left", n)
 		}
@@ -222,8 +222,8 @@ func TestBusyNotifierStays(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := start(t)
 		for i := range 10 {
-			b.sched.accept(t, task{id: fmt.Sprint("t", i), takes: linger * 3 / 4})
-			pass(linger * 3 / 4)
+			b.sched.accept(t, task{id: fmt.Sprint("t", i), takes: worker.Linger * 3 / 4})
+			pass(worker.Linger * 3 / 4)
 		}
 		if ever, _ := b.net.connections("s1:1"); ever != 1 || len(b.sched.completions()) != 10 {
 			t.Errorf("%d connections for %d completions, want one for ten", ever, len(b.sched.completions()))
@@ -235,8 +235,8 @@ func TestBusyNotifierStays(t *testing.T) {
 func TestCompletionAtTheEndOfANotifier(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := start(t)
-		b.sched.accept(t, task{id: "a", takes: time.Second}, task{id: "b", takes: time.Second + linger})
-		pass(2 * linger)
+		b.sched.accept(t, task{id: "a", takes: time.Second}, task{id: "b", takes: time.Second + worker.Linger})
+		pass(2 * worker.Linger)
 		only(t, b.sched, "a")
 		only(t, b.sched, "b")
 		b.empty(t)
@@ -254,7 +254,7 @@ func TestResultsExpire(t *testing.T) {
 		if s := b.sample(); s.Unacknowledged != 1 {
 			t.Errorf("%d results are kept, want 1", s.Unacknowledged)
 		}
-		pass(2*lastBackoff + tickEvery + linger)
+		pass(2*cluster.LastBackoff + tickEvery + worker.Linger)
 		if s := b.sample(); s.Counts.Dropped != 1 || b.notifying() != 0 {
 			t.Errorf("%d results dropped, %d notifiers; want one and none", s.Counts.Dropped, b.notifying())
 		}

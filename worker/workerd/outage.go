@@ -11,10 +11,10 @@ import (
 // askEvery is how often executors that are away are asked whether they are back.
 const askEvery = time.Second
 
-// heed looks at a result. A task that an executor gave up before it began may mean that no task can begin
+// noticeLoss looks at a result. A task that an executor gave up before it began may mean that no task can begin
 // here: then the worker takes no more until its executors are ready again. It would look idle otherwise,
 // and get everybody's tasks. What it holds goes on, and an operator's Drain is another matter.
-func (d *Daemon) heed(r *worker.Result) {
+func (d *Daemon) noticeLoss(r *worker.Result) {
 	if r.Outcome != cluster.Lost {
 		return
 	}
@@ -51,7 +51,7 @@ func (d *Daemon) setAway(away bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.away, d.asking = away, away
-	d.carryOut(d.node.Drain(d.closed()))
+	d.perform(d.node.Drain(d.closed()))
 }
 
 // closed reports whether placements are refused. The caller holds the lock.
@@ -59,7 +59,7 @@ func (d *Daemon) closed() bool { return d.leaving || d.drained || d.away }
 
 // takes returns why the worker takes no tasks, as far as it knows without asking anybody.
 func (d *Daemon) takes() error {
-	if !d.data.registered.Load() {
+	if !d.data.registered() {
 		return fmt.Errorf("worker %s: not registered with the data service at %s yet", d.self.Name, d.cfg.DataService)
 	}
 	d.mu.Lock()

@@ -20,12 +20,13 @@ func TestRegistersWhenTheDataServiceComes(t *testing.T) {
 			t.Errorf("ready without a data service: %v", err)
 		}
 		serve(t, b.net.listen("data:1"), rpc.DataServiceService(b.data, dims))
-		pass(registerEvery)
+		pass(cluster.RegisterEvery)
 		if err := b.Ready(); err != nil {
 			t.Errorf("not ready: %v", err)
 		}
 		node, times := b.data.registered()
-		want := cluster.Node{Name: "w1", Address: "w1:1", Class: "any", Slots: 2, Capacity: cluster.Resources{4000, 4096}, Incarnation: b.start.UnixNano()}
+		want := cluster.Node{Name: "w1", Address: "w1:1", Class: "any", Slots: 2, Capacity: cluster.Resources{4000, 4096},
+			Incarnation: b.start.UnixNano()}
 		if times != 1 || *node != want {
 			t.Errorf("registered %d times, as %+v; want once, as %+v", times, node, want)
 		}
@@ -90,7 +91,8 @@ func TestOneReportAfterManyCompletions(t *testing.T) {
 		gate := make(chan struct{})
 		b := start(t)
 		b.data.change(func() { b.data.gate = gate })
-		b.sched.accept(t, task{id: "a", takes: time.Second}, task{id: "b", takes: 2 * time.Second}, task{id: "c", takes: 2 * time.Second}, task{id: "d", takes: time.Hour})
+		b.sched.accept(t, task{id: "a", takes: time.Second}, task{id: "b", takes: 2 * time.Second}, task{id: "c", takes: 2 * time.Second},
+			task{id: "d", takes: time.Hour})
 		pass(5 * time.Second)
 		if reports := b.data.reported(); len(reports) != 2 || reports[1].Load.Tasks != 3 {
 			t.Fatalf("after the first completion: %+v, want one report with three tasks", reports[1:])

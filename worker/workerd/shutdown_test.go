@@ -1,6 +1,7 @@
 package workerd
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -43,7 +44,8 @@ func TestDrain(t *testing.T) {
 			t.Error(err)
 		}
 		pass(time.Minute)
-		if held, again := only(t, b.sched, "held"), only(t, b.sched, "new"); held.Outcome != cluster.Finished || again.Outcome != cluster.Finished {
+		if held, again := only(t, b.sched, "held"), only(t, b.sched, "new"); held.Outcome != cluster.Finished ||
+			again.Outcome != cluster.Finished {
 			t.Errorf("%+v, %+v", held, again)
 		}
 	})
@@ -60,7 +62,8 @@ func TestShutdownGivesTasksBack(t *testing.T) {
 		b.sched.accept(t, task{id: "waiting", takes: time.Second})
 		pass(10 * time.Second)
 		b.shutDown()
-		if c := only(t, b.sched, "waiting"); c.Outcome != cluster.Lost || c.Run != 0 || !strings.Contains(c.Reason, "worker w1 is shutting down") {
+		if c := only(t, b.sched, "waiting"); c.Outcome != cluster.Lost || c.Run != 0 ||
+			!strings.Contains(c.Reason, "worker w1 is shutting down") {
 			t.Errorf("waiting: %+v, want it lost at once", c)
 		}
 		if reply := b.sched.place(t, task{id: "new"}); len(reply.Refused) != 1 || reply.Refused[0].Code != cluster.NodeDraining {
@@ -77,7 +80,8 @@ func TestShutdownGivesTasksBack(t *testing.T) {
 		if !b.hasEnded() {
 			t.Fatal("runs on after DrainTimeout")
 		}
-		if c := only(t, other, "long"); c.Outcome != cluster.Lost || c.Run != 70*time.Second || !strings.Contains(c.Reason, "shut down before the task ended") {
+		if c := only(t, other, "long"); c.Outcome != cluster.Lost || c.Run != 70*time.Second ||
+			!strings.Contains(c.Reason, "shut down before the task ended") {
 			t.Errorf("long: %+v, want it lost", c)
 		}
 		if err := b.stop(); err != nil {
@@ -146,7 +150,7 @@ func TestShutdownWithoutTheOthers(t *testing.T) {
 		b.sched.stop()
 		before := time.Now()
 		b.stop()
-		if took := time.Since(before); took < b.cfg.DrainTimeout || took > b.cfg.DrainTimeout+2*farewell {
+		if took := time.Since(before); took < b.cfg.DrainTimeout || took > b.cfg.DrainTimeout+2*shutdownLimit {
 			t.Errorf("took %v, want DrainTimeout and a moment for good-bye", took)
 		}
 	})
@@ -157,10 +161,11 @@ func TestShutdownWaitsForNoticesUnderWay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := start(t, func(c *Config) { c.MaxBatch, c.DrainTimeout = 1, 0 })
 		b.sched.answers(func(int) error {
-			<-time.After(farewell / 5)
+			<-time.After(shutdownLimit / 5)
 			return nil
 		})
-		b.sched.accept(t, task{id: "a", takes: time.Second, cores: 4}, task{id: "b", takes: time.Hour}, task{id: "c", takes: time.Hour}, task{id: "d", takes: time.Hour})
+		b.sched.accept(t, task{id: "a", takes: time.Second, cores: 4}, task{id: "b", takes: time.Hour}, task{id: "c", takes: time.Hour},
+			task{id: "d", takes: time.Hour})
 		pass(time.Second)
 		b.stop()
 		for _, id := range []string{"b", "c", "d"} {
@@ -178,8 +183,8 @@ func TestShutdownWaitsForNoticesUnderWay(t *testing.T) {
 // Once it has said good-bye the worker is silent: a report that is refused must not make it register.
 func TestLeavesForGood(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := start(t, func(c *Config) { c.Heartbeat = farewell / 4 })
-		b.data.change(func() { b.data.farewell = farewell - time.Millisecond })
+		b := start(t, func(c *Config) { c.Heartbeat = shutdownLimit / 4 })
+		b.data.change(func() { b.data.unregistering = shutdownLimit - time.Millisecond })
 		b.stop()
 		if node, times := b.data.registered(); node != nil || times != 1 {
 			t.Errorf("registered %d times, as %+v; want once, and gone", times, node)
@@ -193,7 +198,7 @@ func TestShutdownCannotBeUndone(t *testing.T) {
 		b := start(t)
 		b.sched.accept(t, task{id: "a", takes: time.Second})
 		b.shutDown()
-		if err := b.sched.client.Drain(t.Context(), false); cluster.CodeOf(err) != cluster.Draining {
+		if err := b.sched.client.Drain(t.Context(), false); !errors.Is(err, cluster.Draining) {
 			t.Errorf("drain off: %v, want draining", err)
 		}
 		if err := b.sched.client.Drain(t.Context(), true); err != nil {

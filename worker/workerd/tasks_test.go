@@ -25,7 +25,7 @@ func only(t *testing.T, s *fakeScheduler, id string) cluster.Completion {
 func (b *bench) empty(t *testing.T) {
 	t.Helper()
 	s := b.sample()
-	if s.Queued != 0 || s.Running != 0 || s.Unacknowledged != 0 || !s.Load.IsZero() || !s.Reserved.IsZero() {
+	if s.Queued != 0 || s.Running != 0 || s.Unacknowledged != 0 || !s.Load.IsZero() || s.Reserved != (cluster.Resources{}) {
 		t.Errorf("left behind: %+v", s)
 	}
 	b.mu.Lock()
@@ -62,7 +62,8 @@ func TestTaskToCompletion(t *testing.T) {
 func TestCancel(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := start(t)
-		b.sched.accept(t, task{id: "running", takes: time.Hour, cores: 4}, task{id: "waiting", takes: time.Hour}, task{id: "next", takes: time.Second})
+		b.sched.accept(t, task{id: "running", takes: time.Hour, cores: 4}, task{id: "waiting", takes: time.Hour},
+			task{id: "next", takes: time.Second})
 		pass(time.Second)
 		for _, id := range []string{"waiting", "running"} {
 			if found, err := b.sched.client.Cancel(t.Context(), id); err != nil || !found {
@@ -87,10 +88,10 @@ func TestCancel(t *testing.T) {
 // "timeout_factor × estimate is what ends a run, not the estimate itself."
 func TestTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		slow := executorFunc(func(ctx context.Context, s worker.Start) worker.Result {
+		slow := function{run: func(ctx context.Context, s worker.Start) worker.Result {
 			s.Shape.Duration *= 10
 			return wait(ctx, s)
-		})
+		}}
 		b := start(t, func(c *Config) {
 			c.Node.Limits.TimeoutFactor = 1.5
 			c.Executors["wait"] = slow

@@ -11,9 +11,9 @@ import (
 	"dodoor/gen-go/dodoor"
 )
 
-// The bare services use the library's simple server and the generated clients directly, over the
-// same transport and protocol as package rpc, and do nothing but pass a message on. What a real
-// service adds to their cost is its own.
+// The bare services use the library's simple server, framed transport and generated clients directly, which
+// exchange the same bytes as package rpc, and do nothing but pass a message on. What a real service adds to
+// their cost is its own.
 
 func init() { thrift.ServerConnectivityCheckInterval = 0 }
 

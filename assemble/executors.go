@@ -1,0 +1,167 @@
+package assemble
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"dodoor/conf"
+	"dodoor/internal/cgroup"
+	"dodoor/internal/cluster"
+	"dodoor/worker"
+	"dodoor/worker/executor"
+	"dodoor/worker/executor/docker"
+	"dodoor/worker/executor/process"
+	"dodoor/worker/executor/stressng"
+	"dodoor/worker/workerd"
+)
+
+// Worker builds one worker of the class and name that the configuration gives it.
+func Worker(c *conf.Config, site Site) (*workerd.Daemon, error) {
+	dims, err := c.Dimensions()
+	if err != nil {
+		return nil, err
+	}
+	self, err := node(c, dims)
+	if err != nil {
+		return nil, err
+	}
+	executors, kinds, err := newExecutors(c, site.Log)
+	if err != nil {
+		return nil, err
+	}
+	w := &c.Worker
+	daemon, err := workerd.New(workerd.Config{
+		Node: worker.Config{
+			Node: self, Dimensions: dims, Types: c.TaskTypes(), Executors: kinds, Executor: w.Executor, Limits: workerLimits(c),
+		},
+		Executors: executors, Listen: w.Listen, Address: w.Address, DataService: c.Datastore.DialAddress(), RPC: site.rpc(c, w.Name, w.MaxRPCs),
+		MaxBatch: batch(c), Heartbeat: time.Duration(w.Heartbeat), DrainTimeout: time.Duration(w.DrainTimeout),
+		Log: site.Log, Metrics: site.Metrics, Setup: site.setup(),
+	})
+	if err != nil {
+		return nil, errors.Join(err, workerd.CloseExecutors(executors))
+	}
+	return daemon, nil
+}
+
+// newExecutors makes the executors that this worker's task types ask for, and checks that what they
+// need is installed. The worker closes them.
+func newExecutors(c *conf.Config, log *slog.Logger) (map[string]executor.Executor, []worker.Executor, error) {
+	executors := map[string]executor.Executor{}
+	var kinds []worker.Executor
+	for _, name := range Executors(c) {
+		e, err := Executor(name, c, log)
+		if err != nil {
+			return nil, nil, errors.Join(err, workerd.CloseExecutors(executors))
+		}
+		executors[name] = e
+		kinds = append(kinds, worker.Executor{Name: name, Emulates: e.Emulates()})
+	}
+	return executors, kinds, nil
+}
+
+// Executor makes an executor of the worker that the configuration names, and checks that it can run tasks. Whoever
+// asks for it closes it.
+func Executor(name string, c *conf.Config, log *slog.Logger) (executor.Executor, error) {
+	e, err := newExecutor(name, c)
+	if err != nil {
+		return nil, err
+	}
+	if err := e.Check(); err != nil {
+		return nil, errors.Join(err, workerd.CloseExecutors(map[string]executor.Executor{name: e}))
+	}
+	if n := e.Swept(); n > 0 {
+		log.Warn("removed what earlier processes of this worker had left behind", "worker", c.Worker.Name, "executor", name, "removed", n)
+	}
+	if reason := e.Unlimited(); reason != nil {
+		log.Warn("tasks may take more than their demand", "worker", c.Worker.Name, "reason", reason)
+	}
+	return e, nil
+}
+
+// newExecutor makes the executor of one worker, whose name goes on everything that it leaves outside
+// this process.
+func newExecutor(name string, c *conf.Config) (executor.Executor, error) {
+	switch name {
+	case "sleep":
+		return executor.Sleep{Emulation: emulation(c)}, nil
+	case "stress-ng":
+		return stressng.Executor{}, nil
+	case "docker":
+		d := &c.Docker
+		return docker.New(docker.Config{Host: d.Host, User: d.User, PidsLimit: d.PidsLimit, TmpfsMB: d.TmpfsMB, Worker: c.Worker.Name,
+			Images: images(c)})
+	case "process":
+		return process.New(process.Config{Allow: c.Process.Allow, Cgroup: c.Process.Cgroup, Worker: c.Worker.Name})
+	}
+	return nil, fmt.Errorf("no executor is called %q", name)
+}
+
+// images lists what the configuration's types run, each once.
+func images(c *conf.Config) []string {
+	var names []string
+	for i := range c.Types {
+		if name := c.Types[i].Image; name != "" && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// node describes the node that the configuration gives this worker.
+func node(c *conf.Config, dims cluster.Dimensions) (cluster.Node, error) {
+	class, ok := c.Class(c.Worker.Class)
+	if c.Worker.Class == conf.AutoClass {
+		own, err := cgroup.Own("/", runtime.NumCPU())
+		if err != nil {
+			return cluster.Node{}, fmt.Errorf("class %s of worker %s: %w", conf.AutoClass, c.Worker.Name, err)
+		}
+		class, ok = detected(own), true
+	}
+	if !ok {
+		return cluster.Node{}, fmt.Errorf("worker %s needs a class (-class): one of %s, or %s", c.Worker.Name,
+			strings.Join(c.ClassNames(), ", "), conf.AutoClass)
+	}
+	return cluster.Node{Name: c.Worker.Name, Class: class.Name, Capacity: class.Capacity(dims), Slots: c.SlotsOn(class)}, nil
+}
+
+// detected is the class of a node that nobody described. Machines of one kind differ by a few megabytes from boot to boot,
+// so memory goes down to a multiple of 64 MiB: they are of one class.
+func detected(own cgroup.Capacity) conf.Class {
+	const step = 64 << 20
+	class := conf.Class{Cores: float64(own.Millicores) / 1000, MemoryMB: max(1, own.Memory/step*(step>>20))}
+	class.Name = fmt.Sprintf("%s-%vc-%dm", conf.AutoClass, class.Cores, class.MemoryMB)
+	return class
+}
+
+// EachWorker calls do with the configuration of every worker of a whole cluster, class by class.
+func EachWorker(c conf.Config, do func(own *conf.Config) error) error {
+	for _, class := range c.Classes {
+		for i := range class.Count {
+			c.Worker.Class, c.Worker.Name = class.Name, cluster.WorkerName(class.Name, i)
+			if err := do(&c); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Executors lists the executors in use, each once.
+func Executors(c *conf.Config) []string {
+	if c.Worker.Executor != "" {
+		return []string{c.Worker.Executor}
+	}
+	var names []string
+	for i := range c.Types {
+		if name := c.Types[i].Executor; !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}

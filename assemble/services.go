@@ -1,0 +1,149 @@
+// Package assemble turns a configuration into the parts of a cluster: the settings of the services and of the
+// simulator, executors, policies and workloads. It is the one place where the two vocabularies meet.
+package assemble
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"time"
+
+	"dodoor/baselines"
+	"dodoor/conf"
+	"dodoor/datastore/datastored"
+	"dodoor/internal/cluster"
+	"dodoor/internal/rpc"
+	"dodoor/internal/telemetry"
+	"dodoor/internal/version"
+	"dodoor/scheduler"
+	"dodoor/scheduler/schedulerd"
+	"dodoor/sim"
+)
+
+// Site is where a service runs.
+type Site struct {
+	Log     *slog.Logger
+	Metrics *telemetry.Registry
+	Network Network // nil: TCP
+	Service string  // as the inventory calls it; empty: it is in none
+	Digest  string  // of what of its configuration concerns it, if it is in an inventory
+}
+
+// Network is addresses on which services serve and dial each other, such as some in memory.
+type Network interface {
+	Listen(addr string) (net.Listener, error)
+	From(name string) func(ctx context.Context, addr string) (net.Conn, error) // how the one called name dials
+}
+
+// RPC sizes a connection; network may be nil, for TCP, and name is who dials.
+func RPC(c *conf.Config, network Network, name string) rpc.Config {
+	r := rpc.Default()
+	r.MaxMessageBytes = c.RPC.MaxMessageBytes
+	r.MaxSnapshotBytes = c.RPC.MaxSnapshotBytes
+	r.DialTimeout = time.Duration(c.RPC.DialTimeout)
+	r.CallTimeout = time.Duration(c.RPC.CallTimeout)
+	r.MaxConnections = c.RPC.MaxConnections
+	if network != nil {
+		r.Listen, r.Dial = network.Listen, network.From(name)
+	}
+	return r
+}
+
+// setup is what a service says that it runs.
+func (s Site) setup() cluster.Setup {
+	return cluster.Setup{Name: s.Service, Version: version.Build(), Digest: s.Digest}
+}
+
+// rpc sizes a service, which runs so many requests at once.
+func (s Site) rpc(c *conf.Config, name string, handlers int) rpc.Config {
+	r := RPC(c, s.Network, name)
+	r.MaxHandlers = handlers
+	return r
+}
+
+// batch is how many items one message may carry.
+func batch(c *conf.Config) int {
+	if c.RPC.Coalesce {
+		return c.RPC.MaxBatch
+	}
+	return 1
+}
+
+// policy builds the policy of a real replica.
+func policy(c *conf.Config) (scheduler.Policy, error) {
+	if c.Scheduler.Policy == sim.Oracle {
+		return nil, errors.New("the oracle exists in the simulator alone: use dodoor simulate")
+	}
+	return baselines.New(c.Scheduler.Policy, c.Policies, c.Generator.TimeScale)
+}
+
+// CheckPolicy refuses a policy that does not exist on real services or, if simulated, in the simulator, before
+// anything is started. That the configuration's exists somewhere, and takes its knobs, was checked as it was read.
+func CheckPolicy(c *conf.Config, simulated bool) error {
+	if simulated && c.Scheduler.Policy == sim.Oracle {
+		return nil
+	}
+	_, err := policy(c)
+	if err != nil && simulated {
+		return fmt.Errorf("%w (in the simulator also: %s)", err, sim.Oracle)
+	}
+	return err
+}
+
+// Datastore builds the data service.
+func Datastore(c *conf.Config, site Site) (*datastored.Daemon, error) {
+	dims, err := c.Dimensions()
+	if err != nil {
+		return nil, err
+	}
+	return datastored.New(datastored.Config{
+		Store: storeConfig(c), Listen: c.Datastore.Listen, Dimensions: dims, RPC: site.rpc(c, "datastore", c.Datastore.MaxRPCs),
+		Log: site.Log, Metrics: site.Metrics, Setup: site.setup(),
+	})
+}
+
+// Scheduler builds one replica of the name that the configuration gives it.
+func Scheduler(c *conf.Config, site Site) (*schedulerd.Daemon, error) {
+	dims, err := c.Dimensions()
+	if err != nil {
+		return nil, err
+	}
+	policy, err := policy(c)
+	if err != nil {
+		return nil, err
+	}
+	s, setup := &c.Scheduler, site.setup()
+	setup.Policy, setup.Seed = s.Policy, c.Seed
+	var mayRun func(string) error
+	if site.Service != "" {
+		mayRun = func(name string) error { return CheckPolicy(c.Under(name, c.Seed), false) }
+	}
+	return schedulerd.New(schedulerd.Config{
+		Replica: replicaConfig(c, dims), Policy: policy,
+		Listen: s.Listen, Address: s.Address, DataService: c.Datastore.DialAddress(), RPC: site.rpc(c, s.Name, s.MaxRPCs), MaxBatch: batch(c),
+		NodeGrace: time.Duration(s.NodeGrace), ProbeTimeout: time.Duration(s.ProbeTimeout),
+		DrainTimeout: time.Duration(s.DrainTimeout), Log: site.Log, Metrics: site.Metrics, Setup: setup, MayRun: mayRun,
+	})
+}
+
+// lookTimeout bounds the question who is there.
+const lookTimeout = 5 * time.Second
+
+// Connect asks the data service of a cluster that runs who is there.
+func Connect(ctx context.Context, c *conf.Config, cfg rpc.Config) (*rpc.DataClient, cluster.ClusterStatus, error) {
+	dims, err := c.Dimensions()
+	if err != nil {
+		return nil, cluster.ClusterStatus{}, err
+	}
+	data := rpc.NewDataClient(c.Datastore.DialAddress(), dims, cfg)
+	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
+	defer cancel()
+	status, err := data.Status(ctx)
+	if err != nil {
+		data.Close()
+		return nil, status, fmt.Errorf("data service at %s: %w", c.Datastore.DialAddress(), err)
+	}
+	return data, status, nil
+}

@@ -1,0 +1,168 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+
+	"dodoor/assemble"
+	"dodoor/conf"
+	"dodoor/internal/cluster"
+	"dodoor/internal/rpc"
+)
+
+// visit connects a command to a running cluster: it needs the data service's address alone.
+type visit struct {
+	c      *conf.Config
+	dims   cluster.Dimensions
+	cfg    rpc.Config
+	ctx    context.Context
+	stop   context.CancelFunc
+	data   *rpc.DataClient
+	status cluster.ClusterStatus
+}
+
+// close hangs up.
+func (v *visit) close() {
+	v.data.Close()
+	v.stop()
+}
+
+// connect asks the data service who is there.
+func (o *options) connect() (*visit, int) {
+	c, log, code := o.configure()
+	if code >= 0 {
+		return nil, code
+	}
+	dims, err := c.Dimensions()
+	if err != nil {
+		return nil, o.fail(exitUsage, err)
+	}
+	ctx, stop := interruptible(log)
+	v := &visit{c: c, dims: dims, cfg: assemble.RPC(c, nil, ""), ctx: ctx, stop: stop}
+	if v.data, v.status, err = assemble.Connect(ctx, c, v.cfg); err != nil {
+		stop()
+		return nil, o.fail(exitFailed, fmt.Errorf("%w (give its address with -datastore, or its name with -cluster)", err))
+	}
+	return v, -1
+}
+
+// parseArgument reads flags and then one argument, the name of a task or a worker.
+func (o *options) parseArgument(args []string, what string) int {
+	if code := o.parseFlags(args); code >= 0 {
+		return code
+	}
+	usage := fmt.Sprintf("usage: %s [flags] %s", o.Name(), strings.ToUpper(what))
+	switch {
+	case o.NArg() == 0 || o.Arg(0) == "":
+		return o.fail(exitUsage, fmt.Errorf("which %s? %s", what, usage))
+	case o.NArg() > 1:
+		return o.fail(exitUsage, fmt.Errorf("unexpected argument %q: one %s, and flags before it; %s", o.Arg(1), what, usage))
+	}
+	return -1
+}
+
+func (v *visit) scheduler(address string) *rpc.SchedulerClient {
+	return rpc.NewSchedulerClient(address, v.dims, v.cfg)
+}
+
+func runNodes(args []string, stdout, stderr io.Writer) int {
+	o := newOptions("nodes", "lists the workers of a running cluster, with what each holds",
+		"dodoor nodes -datastore 127.0.0.1:20510\ndodoor nodes -cluster lab", "local", stderr)
+	o.visitFlags()
+	plain := o.Bool("plain", false, "a line each, fields by tabs, for scripts: name, class, address, state")
+	if code := o.parse(args); code >= 0 {
+		return code
+	}
+	v, code := o.connect()
+	if code >= 0 {
+		return code
+	}
+	defer v.close()
+	t := table.NewWriter()
+	t.SetStyle(table.StyleLight)
+	t.AppendHeader(table.Row{"worker", "class", "address", "capacity", "demand", "running", "queued", "pending", "state", "heard"})
+	for i := range v.status.Nodes {
+		n := &v.status.Nodes[i]
+		state := "open"
+		if n.Node.Draining {
+			state = "draining"
+		}
+		if *plain {
+			fmt.Fprintln(stdout, strings.Join([]string{n.Node.Name, n.Node.Class, n.Node.Address, state}, "\t"))
+		}
+		running, queued := 0, 0
+		if n.Report != nil {
+			running, queued = n.Report.Running, n.Report.Queued
+		}
+		t.AppendRow(table.Row{n.Node.Name, n.Node.Class, n.Node.Address, v.dims.Describe(n.Node.Capacity), v.dims.Describe(n.Load.Demand),
+			running, queued, time.Duration(n.Load.Duration) * time.Millisecond, state, n.Heard.Round(time.Millisecond).String() + " ago"})
+	}
+	if *plain {
+		return exitDone
+	}
+	fmt.Fprintln(stdout, t.Render())
+	fmt.Fprintf(stdout, "%s, %s, %s\n", count(len(v.status.Nodes), "worker", "workers"),
+		count(len(v.status.Schedulers), "scheduler", "schedulers"),
+		count(v.status.Decisions, "scheduling decision", "scheduling decisions"))
+	return exitDone
+}
+
+func runDrain(args []string, _, stderr io.Writer) int {
+	o := newOptions("drain", "makes a worker refuse new tasks (what it holds goes on), or with -off take them again",
+		"dodoor drain m510-3\ndodoor drain -off -cluster lab m510-3", "local", stderr)
+	o.visitFlags()
+	off := o.Bool("off", false, "take tasks again")
+	if code := o.parseArgument(args, "worker"); code >= 0 {
+		return code
+	}
+	v, code := o.connect()
+	if code >= 0 {
+		return code
+	}
+	defer v.close()
+	for i := range v.status.Nodes {
+		if n := &v.status.Nodes[i].Node; n.Name == o.Arg(0) {
+			client := rpc.NewWorkerClient(n.Address, v.dims, v.cfg)
+			defer client.Close()
+			if err := client.Drain(v.ctx, !*off); err != nil {
+				return o.fail(exitFailed, err)
+			}
+			return exitDone
+		}
+	}
+	return o.fail(exitFailed, fmt.Errorf("no worker is called %q; see dodoor nodes", o.Arg(0)))
+}
+
+func runCancel(args []string, stdout, stderr io.Writer) int {
+	o := newOptions("cancel", "cancels a task, wherever it is", "dodoor cancel my-task\ndodoor cancel -cluster lab my-task", "local", stderr)
+	o.visitFlags()
+	if code := o.parseArgument(args, "task"); code >= 0 {
+		return code
+	}
+	v, code := o.connect()
+	if code >= 0 {
+		return code
+	}
+	defer v.close()
+	var failures []error
+	for _, s := range v.status.Schedulers {
+		client := v.scheduler(s.Address)
+		found, err := client.Cancel(v.ctx, o.Arg(0))
+		client.Close()
+		if found {
+			fmt.Fprintf(stdout, "%s is being cancelled by %s\n", o.Arg(0), s.Name)
+			return exitDone
+		}
+		failures = append(failures, err)
+	}
+	if err := errors.Join(failures...); err != nil {
+		return o.fail(exitFailed, err)
+	}
+	return o.fail(exitFailed, fmt.Errorf("no scheduler has an unfinished task %q", o.Arg(0)))
+}

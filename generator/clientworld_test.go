@@ -1,0 +1,277 @@
+package generator
+
+import (
+	"slices"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"dodoor/internal/cluster"
+)
+
+// server is a dumb scheduler, one process after the other: it takes what reaches it and remembers it. It ends
+// no task before the first poll has reached it: nobody restarts, takes a task and ends it between two polls,
+// which 20 ms are for.
+type server struct {
+	incarnation int64
+	up          bool
+	cut         bool // off from its client, and working on
+	mood        Failure
+	held        map[string]bool
+	records     []cluster.TaskRecord
+	told        int64 // records that reached the client
+	polled      bool
+	broken      bool // the poll that it had before it went with the process
+}
+
+func (s *server) restart() {
+	*s = server{incarnation: s.incarnation + 1, up: true, broken: s.broken, held: map[string]bool{}, mood: Unanswered}
+}
+
+// take is the handler of a submission: the refusals, or why nothing was taken.
+func (s *server) take(ids []string) (refused []cluster.Refusal, f Failure, ok bool) {
+	if s.mood != Unanswered {
+		return nil, s.mood, false
+	}
+	if len(ids) > 1 && slices.ContainsFunc(ids, poisonous) || len(ids) == 1 && poisonous(ids[0]) {
+		return nil, Faulty, false
+	}
+	for _, id := range ids {
+		switch {
+		case s.held[id]:
+			refused = append(refused, cluster.Refusal{TaskID: id, Code: cluster.DuplicateTask})
+		case id[0] == 'r':
+			refused = append(refused, cluster.Refusal{TaskID: id, Code: cluster.NoFeasibleNode})
+		default:
+			s.held[id] = true
+		}
+	}
+	return refused, 0, true
+}
+
+func poisonous(id string) bool { return id[0] == 'p' }
+
+// finish ends a task that it holds.
+func (s *server) finish(id string) {
+	if s.polled && s.held[id] && !slices.ContainsFunc(s.records, func(r cluster.TaskRecord) bool { return r.ID == id }) {
+		s.records = append(s.records, cluster.TaskRecord{ID: id, Outcome: cluster.Finished})
+	}
+}
+
+// world is a client, its schedulers, and a dumb account of what the client may know.
+type world struct {
+	*rapid.T
+	client   *Client
+	cfg      ClientConfig
+	now      time.Duration
+	wake     time.Duration
+	ids      []string
+	servers  []server
+	messages []*Message
+	polls    []*Poll // by scheduler
+
+	known []knowledge   // by scheduler
+	owed  map[int32]int // who owes the result of a task, and answers
+	joins []int         // schedulers that are to be connected now
+	again *Message      // failed now, and may be repeated
+	maybe map[int32]int // submissions that may have been taken
+	sent  map[int32]time.Duration
+	ended map[int32]Cause
+}
+
+// step checks what a verb wants, and keeps it.
+func (w *world) step(actions *Actions) {
+	w.Helper()
+	for _, m := range actions.Send {
+		w.posted(m)
+	}
+	for _, p := range actions.Poll {
+		if w.polls[p.Scheduler] != nil || w.known[p.Scheduler].dropped {
+			w.Fatalf("two polls of scheduler %d at a time, or one after its end", p.Scheduler)
+		}
+		w.polls[p.Scheduler] = &p
+	}
+	for _, e := range actions.Ended {
+		w.end(&e)
+	}
+	w.moved(actions)
+	if w.wake = actions.Wake; w.wake != Never && w.wake <= w.now {
+		w.Fatalf("at %v, it wants to be woken at %v", w.now, w.wake)
+	}
+	w.again = nil
+}
+
+func (w *world) posted(m *Message) {
+	repeated, k := m == w.again && m.repeated, &w.known[m.Scheduler]
+	k.messages[m] = k.losses
+	switch {
+	case len(m.Tasks) == 0 || len(m.Tasks) > w.cfg.MaxBatch:
+		w.Fatalf("%d tasks in a message", len(m.Tasks))
+	case !repeated && k.left:
+		w.Fatalf("at %v, tasks go to scheduler %d, which left", w.now, m.Scheduler)
+	case !repeated && k.down:
+		w.Fatalf("at %v, tasks go to scheduler %d, which does not answer", w.now, m.Scheduler)
+	case !repeated && w.now < k.rest:
+		w.Fatalf("at %v, tasks go to scheduler %d, which rests until %v", w.now, m.Scheduler, k.rest)
+	}
+	underway := 0
+	for _, other := range w.messages {
+		if other.Scheduler == m.Scheduler {
+			underway++
+		}
+		for _, i := range m.Tasks {
+			if slices.Contains(other.Tasks, i) && w.ended[i] == 0 {
+				w.Fatalf("task %d is in two messages", i)
+			}
+		}
+	}
+	if w.cfg.Connections > 0 && underway >= w.cfg.Connections {
+		w.Fatalf("%d messages under way to scheduler %d", underway+1, m.Scheduler)
+	}
+	for _, i := range m.Tasks {
+		if _, over := w.ended[i]; over {
+			w.Fatalf("task %d is submitted after its end", i)
+		}
+		if _, before := w.sent[i]; !before {
+			w.sent[i] = w.now
+		}
+		if s, owed := w.owed[i]; owed {
+			w.Fatalf("task %d goes to scheduler %d, and scheduler %d owes its result", i, m.Scheduler, s)
+		}
+		if !repeated {
+			w.maybe[i]++
+		}
+	}
+	w.messages = append(w.messages, m)
+}
+
+func (w *world) end(e *Ending) {
+	if _, twice := w.ended[e.Task]; twice {
+		w.Fatalf("task %d ended twice", e.Task)
+	}
+	w.ended[e.Task] = e.Cause + 1
+	delete(w.owed, e.Task)
+	sent, ok := w.sent[e.Task]
+	if !ok {
+		sent = Never
+	}
+	if e.Sent != sent {
+		w.Fatalf("task %d was sent at %v, not at %v", e.Task, sent, e.Sent)
+	}
+	if e.Cause == Collected && (e.Record.ID != w.ids[e.Task] || e.Taken != w.maybe[e.Task]) {
+		w.Fatalf("task %d: %+v, and %d submissions may have been taken", e.Task, e, w.maybe[e.Task])
+	}
+	if id := w.ids[e.Task]; e.Cause == Refused && id[0] == 't' {
+		w.Fatalf("task %s is refused: %s", id, e.Reason)
+	}
+}
+
+// pick takes a message off the wire, at random.
+func (w *world) pick() *Message {
+	i := rapid.IntRange(0, len(w.messages)-1).Draw(w.T, "message")
+	m := w.messages[i]
+	w.messages = slices.Delete(w.messages, i, i+1)
+	return m
+}
+
+// Ways of a request.
+const (
+	arrives = iota
+	lost
+	answerLost
+)
+
+// deliver lets a message arrive and its answer, or loses either.
+func (w *world) deliver(m *Message, way int) {
+	s := &w.servers[m.Scheduler]
+	if !s.up || s.cut {
+		w.failed(m, map[bool]Failure{true: NotSent, false: Gone}[s.up])
+		return
+	}
+	var ids []string
+	for _, i := range m.Tasks {
+		ids = append(ids, w.ids[i])
+	}
+	if way == lost {
+		w.failed(m, Unanswered)
+		return
+	}
+	refused, f, ok := s.take(ids)
+	if way == answerLost {
+		w.failed(m, Unanswered)
+		return
+	}
+	if !ok {
+		w.failed(m, f)
+		return
+	}
+	w.accepted(m)
+	w.step(w.client.Accepted(w.now, m, refused))
+}
+
+func (w *world) failed(m *Message, f Failure) {
+	k := &w.known[m.Scheduler]
+	if f != Unanswered && !m.repeated {
+		for _, i := range m.Tasks {
+			w.maybe[i]--
+		}
+	}
+	switch {
+	case f == Overloaded:
+		k.rest = w.now + 100*time.Millisecond
+	case f == Draining:
+		k.rest = w.now + time.Second
+	case f == Gone || f == NotSent || f == Unanswered && m.repeated:
+		w.silent(m.Scheduler)
+	case f == Unanswered:
+		w.again = m
+	}
+	w.step(w.client.Failed(w.now, m, f, errTest))
+}
+
+// answer lets a scheduler answer its poll, or loses the question or the answer.
+func (w *world) answer(scheduler, way int) {
+	p, s, k := w.polls[scheduler], &w.servers[scheduler], &w.known[scheduler]
+	w.polls[scheduler] = nil
+	w.now = max(w.now, p.At)
+	reached := s.up && !s.cut && !s.broken && way != lost
+	s.broken = false
+	after := p.After
+	if p.Incarnation != s.incarnation {
+		after = 0
+	}
+	if reached && after > s.told {
+		w.Fatalf("scheduler %d forgets its records up to %d, and %d were read", scheduler, after, s.told)
+	}
+	s.polled = s.polled || reached
+	if !reached || way == answerLost {
+		f := Unanswered
+		if !s.up {
+			f = Gone
+		}
+		if k.failures++; f == Gone || k.failures > 1 {
+			w.silent(scheduler)
+		}
+		w.step(w.client.PollFailed(w.now, scheduler, f, errTest))
+		return
+	}
+	w.answered(scheduler)
+	s.told = int64(len(s.records))
+	reply := cluster.CollectReply{Incarnation: s.incarnation, Cursor: s.told, Records: s.records[after:]}
+	w.step(w.client.Collected(w.now, scheduler, &reply))
+}
+
+// die ends a process, and with it the poll that was under way.
+func (w *world) die(scheduler int) {
+	s := &w.servers[scheduler]
+	s.up, s.broken = false, w.polls[scheduler] != nil && w.polls[scheduler].At <= w.now
+}
+
+// pass lets time go by, at most to when the client wants to be woken.
+func (w *world) pass(d time.Duration) {
+	w.now += d
+	if w.wake != Never && w.now >= w.wake {
+		w.now = w.wake
+		w.step(w.client.Tick(w.now))
+	}
+}

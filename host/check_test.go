@@ -1,0 +1,80 @@
+package host
+
+import (
+	"context"
+	"net"
+	"os"
+	"strings"
+	"testing"
+)
+
+func problems(found []Finding) string {
+	var all []string
+	for _, f := range found {
+		all = append(all, f.Problem)
+	}
+	return strings.Join(all, "; ")
+}
+
+func TestFolders(t *testing.T) {
+	f := Folder(t.TempDir())
+	if got := CheckFolder(f + "/below/it"); len(got) > 0 {
+		t.Error(got)
+	}
+	if err := os.WriteFile(string(f)+"/file", nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := problems(CheckFolder(f + "/file")); !strings.Contains(got, "cannot be written") {
+		t.Error(got)
+	}
+}
+
+// A port is fine when it is free, or when the service has it that runs here.
+func TestPorts(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	taken := listener.Addr().String()
+	f, program := stage(t, `trap 'exit 0' TERM; while :; do sleep 0.01; done`)
+	got := problems(CheckPorts(f, map[string]string{"s": taken, "other": "127.0.0.1:0"}))
+	if !strings.HasPrefix(got, "s cannot listen on "+taken) || !strings.Contains(got, "in use") {
+		t.Error(got)
+	}
+	if _, err := start(t, f, program, atOnce); err != nil {
+		t.Fatal(err)
+	}
+	if got := CheckPorts(f, map[string]string{"s": taken}); len(got) > 0 {
+		t.Error(got)
+	}
+}
+
+func TestReach(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := free.Addr().String()
+	free.Close()
+	answering, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		Answer(ctx, []string{taken.Addr().String(), address}, func() { close(answering) })
+	}()
+	<-answering
+	if got := CheckReach(ctx, []string{taken.Addr().String(), address}); len(got) > 0 {
+		t.Error(got)
+	}
+	cancel()
+	<-ended
+	if got := problems(CheckReach(t.Context(), []string{address})); !strings.HasPrefix(got, "it does not reach "+address+": ") {
+		t.Error(got)
+	}
+}

@@ -1,0 +1,52 @@
+package host
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"dodoor/assemble"
+	"dodoor/internal/poll"
+)
+
+// askEvery is how often Await asks the data service who is there.
+const askEvery = 100 * time.Millisecond
+
+// Await waits until the data service knows every worker and scheduler of these names.
+func (a *Agent) Await(ctx context.Context, names []string) error {
+	var missing []string
+	var trouble error
+	if poll.Until(ctx, askEvery, func() bool {
+		unknown, err := a.unknown(ctx, names)
+		if err != nil && ctx.Err() != nil && missing != nil {
+			return false // the time is over: the last answer counts
+		}
+		missing, trouble = unknown, err
+		return err == nil && len(unknown) == 0
+	}) {
+		return nil
+	}
+	if trouble != nil {
+		return trouble
+	}
+	return fmt.Errorf("not registered with the data service: %s; see their logs", strings.Join(missing, ", "))
+}
+
+// unknown returns which of some names the data service does not know.
+func (a *Agent) unknown(ctx context.Context, names []string) ([]string, error) {
+	data, status, err := assemble.Connect(ctx, a.c, assemble.RPC(a.c, nil, ""))
+	if err != nil {
+		return nil, err
+	}
+	data.Close()
+	known := map[string]bool{}
+	for i := range status.Nodes {
+		known[status.Nodes[i].Node.Name] = true
+	}
+	for i := range status.Schedulers {
+		known[status.Schedulers[i].Name] = true
+	}
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return known[name] }), nil
+}

@@ -1,0 +1,126 @@
+// Package cgroup makes control groups, of version 1 or 2: they hold the processes of a task together, to its
+// demand, and the kernel keeps an account of what they took. It runs on Linux.
+package cgroup
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"sync/atomic"
+
+	"golang.org/x/sys/unix"
+)
+
+// Root is where control groups are mounted.
+const Root = "/sys/fs/cgroup"
+
+// Parent is the group that holds those of all workers of the machine. It is never removed: whoever
+// runs the machine may have set limits for all of them there.
+const Parent = "dodoor"
+
+// Limits are what the processes of a task may take together.
+type Limits struct {
+	Millicores int64
+	Memory     int64 // bytes; there is no swap
+}
+
+// Version is a version of the kernel's interface to control groups. Groups are named by their path
+// below the roots.
+type Version interface {
+	// Roots are where groups have their folders: one in each.
+	Roots() []string
+	// Delegate lets the groups in a group have limits.
+	Delegate(name string) error
+	// Confine sets the limits of an empty group, or what does not have to wait for Start.
+	Confine(g *Group) error
+	// Start has a program begin inside a group: fork starts cmd, on this thread.
+	Start(g *Group, cmd *exec.Cmd, fork func() error) error
+	// BeginKill lets the processes of a group get the time to die, and kills them where the kernel does that
+	// at one blow.
+	BeginKill(name string)
+	// Account is where the kernel notes what a group took.
+	Account(name string) Account
+	// OutOfMemory reports whether the kernel killed a process at the group's memory limit.
+	OutOfMemory(name string) bool
+}
+
+var errNone = errors.New("there are no control groups for both CPU time and memory at")
+
+// Find looks which version is mounted.
+func Find(root string) (Version, error) {
+	for _, find := range []func(root string) (Version, bool){findVersion2, findVersion1} {
+		if found, ok := find(root); ok {
+			return found, nil
+		}
+	}
+	return nil, fmt.Errorf("%w %s", errNone, root)
+}
+
+// Groups makes the control groups of one worker process: dodoor/<worker>.<pid>.<start>/<task>.
+type Groups struct {
+	version Version
+	own     string // the group of this process
+	made    atomic.Int64
+}
+
+// New fails when this process cannot make control groups. The owner is this process, as procfs.OwnerName
+// has it.
+func New(v Version, owner string) (*Groups, error) {
+	c := &Groups{version: v, own: path.Join(Parent, owner)}
+	for _, name := range []string{".", Parent, c.own} {
+		err := makeFolders(v, name)
+		if err == nil {
+			err = v.Delegate(name)
+		}
+		if err != nil {
+			return nil, errors.Join(err, c.Close())
+		}
+	}
+	return c, nil
+}
+
+// Create makes an empty group for a task.
+func (c *Groups) Create(task string, l Limits) (*Group, error) {
+	label := url.PathEscape(task)
+	label = label[:min(len(label), 100)] // the number is what makes it unique
+	g := &Group{version: c.version, name: path.Join(c.own, fmt.Sprintf("%d-%s", c.made.Add(1), label)), limits: l}
+	err := makeFolders(c.version, g.name)
+	if err == nil {
+		err = c.version.Confine(g)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("control group: %w", err), g.Remove())
+	}
+	return g, nil
+}
+
+// Close removes everything, together with what is still in there.
+func (c *Groups) Close() error {
+	g := &Group{version: c.version, name: c.own}
+	g.Kill()
+	return g.Remove()
+}
+
+// makeFolders makes a group, which may be there already.
+func makeFolders(v Version, name string) error {
+	for _, root := range v.Roots() {
+		if err := os.Mkdir(filepath.Join(root, name), 0o755); err != nil && !errors.Is(err, unix.EEXIST) {
+			return err
+		}
+	}
+	return nil
+}
+
+// write writes a value into a file of a group. The kernel made the file, or it is not there.
+func write(value string, elements ...string) error {
+	f, err := os.OpenFile(filepath.Join(elements...), os.O_WRONLY|os.O_TRUNC, 0)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(value)
+	return errors.Join(err, f.Close())
+}

@@ -1,0 +1,165 @@
+package cgroup
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// version1 is the folders at which the hierarchies of version 1 are mounted. cpu and cpuacct may be one.
+type version1 struct{ cpu, cpuacct, memory string }
+
+func findVersion1(root string) (Version, bool) {
+	var found []string
+	for _, file := range []string{"cpu/cpu.cfs_quota_us", "cpuacct/cpuacct.usage", "memory/memory.limit_in_bytes"} {
+		path, err := filepath.EvalSymlinks(filepath.Join(root, file))
+		if err != nil {
+			return nil, false
+		}
+		found = append(found, filepath.Dir(path))
+	}
+	return version1{cpu: found[0], cpuacct: found[1], memory: found[2]}, true
+}
+
+// Roots: cpu and cpuacct may be at one place.
+func (v version1) Roots() []string {
+	return slices.Compact([]string{v.cpu, v.cpuacct, v.memory})
+}
+
+// Delegate has nothing to do: every group can have limits.
+func (version1) Delegate(string) error { return nil }
+
+// Confine leaves CPU time to Start.
+func (v version1) Confine(g *Group) error {
+	bytes := strconv.FormatInt(g.limits.Memory, 10)
+	if err := write(bytes, v.memory, g.name, "memory.limit_in_bytes"); err != nil {
+		return err
+	}
+	// The sum of memory and swap, which the kernel need not count.
+	err := write(bytes, v.memory, g.name, "memory.memsw.limit_in_bytes")
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// cfsPeriod is the kernel's own default, in microseconds.
+const cfsPeriod = 100_000
+
+func cfsQuota(l Limits) string { return strconv.FormatInt(l.Millicores*cfsPeriod/1000, 10) }
+
+// Start moves this thread into the group while it forks: a child begins where its parent thread is.
+//
+// That is safe for the others in this process. They stay where they are, and so does the memory of the
+// process, which goes by its first thread, and that is never the one that gets here (procgroup sees to that); a kernel out of memory
+// in the group picks whole processes that are in there, and this one is not. Go does not start threads
+// from one that is locked to its goroutine, so nobody inherits the place. The way back is open before
+// the thread goes in; should it fail nevertheless, the thread ends with its goroutine. There is no limit
+// of CPU time yet: the kernel would stop the thread wherever it is, and Go with it whenever all threads
+// are to meet. The program gets it a moment after its first instruction.
+func (v version1) Start(g *Group, _ *exec.Cmd, fork func() error) error {
+	own, err := v.ownGroups()
+	defer func() {
+		for _, f := range own {
+			f.Close()
+		}
+	}()
+	if err != nil {
+		return err
+	}
+	for _, root := range v.Roots() {
+		if err = write(thisThread, root, g.name, "tasks"); err != nil {
+			break
+		}
+	}
+	if err == nil {
+		err = fork()
+	}
+	for _, f := range own {
+		_, back := f.WriteString(thisThread)
+		err = errors.Join(err, back)
+	}
+	if err != nil {
+		return err
+	}
+	return write(cfsQuota(g.limits), v.cpu, g.name, "cpu.cfs_quota_us")
+}
+
+// thisThread is what the kernel takes for the thread that writes it.
+const thisThread = "0"
+
+// ownGroups opens the lists of threads of the groups that this thread is in.
+func (v version1) ownGroups() (lists []*os.File, err error) {
+	text, err := os.ReadFile("/proc/thread-self/cgroup")
+	if err != nil {
+		return nil, err
+	}
+	for _, root := range v.Roots() {
+		name, found := groupOf(string(text), v.controller(root))
+		if !found {
+			return lists, fmt.Errorf("this process is in no control group of %s", root)
+		}
+		f, err := os.OpenFile(filepath.Join(root, name, "tasks"), os.O_WRONLY, 0)
+		if err != nil {
+			return lists, fmt.Errorf("the way back to this process's own control group: %w", err)
+		}
+		lists = append(lists, f)
+	}
+	return lists, nil
+}
+
+func (v version1) controller(root string) string {
+	switch root {
+	case v.cpu:
+		return "cpu"
+	case v.cpuacct:
+		return "cpuacct"
+	}
+	return "memory"
+}
+
+// groupOf finds a controller's group in a list of lines number:controllers:group.
+func groupOf(text, controller string) (group string, found bool) {
+	for line := range strings.Lines(text) {
+		fields := strings.SplitN(strings.TrimSuffix(line, "\n"), ":", 3)
+		if len(fields) == 3 && slices.Contains(strings.Split(fields[1], ","), controller) {
+			return fields[2], true
+		}
+	}
+	return "", false
+}
+
+// BeginKill lifts the limit of CPU time: a process has to run to die, and to give back much memory takes
+// long.
+func (v version1) BeginKill(name string) {
+	_ = write("-1", v.cpu, name, "cpu.cfs_quota_us") // it dies all the same, later
+}
+
+// Account: two controllers have a part each.
+func (v version1) Account(name string) Account {
+	return Account{
+		cpu:  filepath.Join(v.cpuacct, name, "cpuacct.usage"),
+		peak: filepath.Join(v.memory, name, "memory.max_usage_in_bytes"),
+	}
+}
+
+// OutOfMemory tells the limit of the group from the want of memory in the whole machine.
+func (v version1) OutOfMemory(name string) bool {
+	value := func(file string) int64 { return counter(filepath.Join(v.memory, name, file), "") }
+	if counter(filepath.Join(v.memory, name, "memory.oom_control"), "oom_kill") == 0 {
+		return false
+	}
+	// Killed, but was it at this limit? The limits with and without swap are equal, so either may have been
+	// met first. Not every kernel counts how often.
+	for _, kind := range []string{"memory", "memory.memsw"} {
+		if value(kind+".failcnt") > 0 || value(kind+".max_usage_in_bytes") >= value("memory.limit_in_bytes") {
+			return true
+		}
+	}
+	return false
+}

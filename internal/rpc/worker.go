@@ -1,0 +1,123 @@
+package rpc
+
+import (
+	"context"
+
+	"dodoor/gen-go/dodoor"
+	"dodoor/internal/cluster"
+)
+
+const workerSnapshots = false // its messages do not exceed MaxMessageBytes
+
+// WorkerClient calls a worker; see SchedulerClient for what all clients have in common. An ordered
+// stream of placements needs one caller at a time, not PoolSize 1: the next call starts after the
+// reply to the one before.
+type WorkerClient struct{ peer }
+
+var _ Worker = (*WorkerClient)(nil)
+
+// NewWorkerClient returns a client for the worker at addr (host:port).
+func NewWorkerClient(addr string, dims cluster.Dimensions, cfg Config) *WorkerClient {
+	return &WorkerClient{newPeer(addr, dims, cfg, workerSnapshots)}
+}
+
+// WorkerService serves w.
+func WorkerService(w Worker, dims cluster.Dimensions) Service {
+	return newService(dodoor.NewWorkerServiceProcessor(&workerHandler{w, dims}), workerSnapshots)
+}
+
+// workerHandler is a Worker as the generated processor wants it.
+type workerHandler struct {
+	to   Worker
+	dims cluster.Dimensions
+}
+
+func (c *WorkerClient) wire() *dodoor.WorkerServiceClient {
+	return dodoor.NewWorkerServiceClient(c.calls)
+}
+
+// Attach implements Worker.
+func (c *WorkerClient) Attach(ctx context.Context, s cluster.SchedulerRef) (cluster.AttachReply, error) {
+	return expect(&c.peer, MethodAttach, (*decoder).attachReply).from(c.wire().Attach(ctx, encoder{c.dims}.schedulerRef(&s)))
+}
+
+func (h *workerHandler) Attach(ctx context.Context, w *dodoor.SchedulerRef) (*dodoor.AttachReply, error) {
+	return handle(ctx, h.dims, w, (*decoder).wholeSchedulerRef, h.to.Attach, encoder.attachReply)
+}
+
+// Enqueue implements Worker.
+func (c *WorkerClient) Enqueue(ctx context.Context, q cluster.Enqueue) (cluster.EnqueueReply, error) {
+	return expect(&c.peer, MethodEnqueue, (*decoder).enqueueReply).from(c.wire().Enqueue(ctx, encoder{c.dims}.enqueue(&q)))
+}
+
+func (h *workerHandler) Enqueue(ctx context.Context, w *dodoor.EnqueueRequest) (*dodoor.EnqueueReply, error) {
+	return handle(ctx, h.dims, w, (*decoder).enqueue, h.to.Enqueue, encoder.enqueueReply)
+}
+
+// Probe implements Worker.
+func (c *WorkerClient) Probe(ctx context.Context, taskID string, demand cluster.Resources) (cluster.ProbeReply, error) {
+	return expect(&c.peer, MethodProbe, (*decoder).probeReply).from(c.wire().Probe(ctx, encoder{c.dims}.probe(taskID, &demand)))
+}
+
+func (h *workerHandler) Probe(ctx context.Context, w *dodoor.ProbeRequest) (*dodoor.ProbeReply, error) {
+	return handle(ctx, h.dims, w, (*decoder).probe, h.probe, encoder.probeReply)
+}
+
+func (h *workerHandler) probe(ctx context.Context, p probe) (cluster.ProbeReply, error) {
+	return h.to.Probe(ctx, p.taskID, p.demand)
+}
+
+// Cancel implements Worker.
+func (c *WorkerClient) Cancel(ctx context.Context, taskID string) (bool, error) {
+	found, err := c.wire().Cancel(ctx, taskID)
+	return found, callerError(err)
+}
+
+func (h *workerHandler) Cancel(ctx context.Context, taskID string) (bool, error) {
+	return handle(ctx, h.dims, taskID, (*decoder).taskID, h.to.Cancel, as[bool])
+}
+
+// Drain implements Worker.
+func (c *WorkerClient) Drain(ctx context.Context, draining bool) error {
+	return callerError(c.wire().Drain(ctx, draining))
+}
+
+func (h *workerHandler) Drain(ctx context.Context, draining bool) error {
+	return wireError(ctx, h.to.Drain(ctx, draining))
+}
+
+// Tasks implements Worker.
+func (c *WorkerClient) Tasks(ctx context.Context, q cluster.TaskQuery) ([]cluster.TaskStatus, error) {
+	return expect(&c.peer, MethodTasks, (*decoder).taskStatuses).from(c.wire().Tasks(ctx, encoder{c.dims}.query(&q)))
+}
+
+func (h *workerHandler) Tasks(ctx context.Context, w *dodoor.TaskQuery) ([]*dodoor.TaskStatus, error) {
+	return handle(ctx, h.dims, w, (*decoder).query, h.to.Tasks, encoder.taskStatuses)
+}
+
+// State implements Worker.
+func (c *WorkerClient) State(ctx context.Context) (cluster.Report, error) {
+	return expect(&c.peer, MethodState, (*decoder).wholeReport).from(c.wire().State(ctx))
+}
+
+func (h *workerHandler) State(ctx context.Context) (*dodoor.Report, error) {
+	return answer(ctx, h.dims, encoder.wholeReport).with(h.to.State(ctx))
+}
+
+// Counters implements Worker.
+func (c *WorkerClient) Counters(ctx context.Context) (map[string]int64, error) {
+	return expect(&c.peer, MethodCounters, (*decoder).counters).from(c.wire().Counters(ctx))
+}
+
+func (h *workerHandler) Counters(ctx context.Context) (map[string]int64, error) {
+	return answer(ctx, h.dims, as[map[string]int64]).with(h.to.Counters(ctx))
+}
+
+// Setup implements Worker.
+func (c *WorkerClient) Setup(ctx context.Context) (cluster.Setup, error) {
+	return expect(&c.peer, MethodSetup, (*decoder).setup).from(c.wire().Setup(ctx))
+}
+
+func (h *workerHandler) Setup(ctx context.Context) (*dodoor.Setup, error) {
+	return answer(ctx, h.dims, encoder.setup).with(h.to.Setup(ctx))
+}

@@ -1,0 +1,88 @@
+// Package wholefile writes files whole or not at all, whatever happens meanwhile: a full disk, a killed process, a
+// power cut.
+package wholefile
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+// Write makes or replaces the file with the given text.
+func Write(path string, text []byte) error {
+	return WriteBy(path, func(w io.Writer) error {
+		_, err := w.Write(text)
+		return err
+	})
+}
+
+// WriteBy makes or replaces the file with what write writes. An error leaves what was there. Only a process that is
+// killed leaves its unfinished file behind, beside the path, and the next one overwrites that.
+func WriteBy(path string, write func(io.Writer) error) error {
+	partial := path + ".partial"
+	file, err := os.OpenFile(partial, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	err = write(file)
+	if err == nil {
+		err = file.Sync() // before the rename, which may reach the disk before the text does
+	}
+	if err = errors.Join(err, file.Close()); err == nil {
+		err = os.Rename(partial, path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(partial))
+	}
+	return syncDir(filepath.Dir(path))
+}
+
+// syncDir puts the names in a directory on disk, where the file system can.
+func syncDir(path string) error {
+	dir, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	err = dir.Sync()
+	if errors.Is(err, syscall.EINVAL) {
+		err = nil
+	}
+	return errors.Join(err, dir.Close())
+}
+
+// WriteTo is WriteBy for a name that a person gave: what a link leads to is made or replaced, and a device or a pipe
+// is written in place.
+func WriteTo(path string, write func(io.Writer) error) error {
+	target, replaceable, err := destination(path)
+	if err != nil {
+		return err
+	}
+	if !replaceable {
+		file, err := os.OpenFile(target, os.O_CREATE|os.O_WRONLY, 0o666)
+		if err != nil {
+			return err
+		}
+		return errors.Join(write(file), file.Close())
+	}
+	return WriteBy(target, write)
+}
+
+// destination follows links and says whether what they lead to is, or will be, a regular file.
+func destination(path string) (target string, replaceable bool, err error) {
+	target, err = filepath.EvalSymlinks(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		_, err := os.Lstat(path) // a link that leads nowhere yet: opening it makes the file
+		return path, err != nil, nil
+	}
+	if err != nil {
+		return "", false, err
+	}
+	info, err := os.Stat(target)
+	if err != nil {
+		return "", false, err
+	}
+	return target, info.Mode().IsRegular(), nil
+}

@@ -1,0 +1,95 @@
+package scheduler
+
+import (
+	"math"
+	"reflect"
+	"strconv"
+	"testing"
+	"time"
+
+	"dodoor/internal/cluster"
+)
+
+// A packed record loses nothing: every field comes back, and so does one that is added later.
+func TestPackedRecords(t *testing.T) {
+	values := map[string]func(reflect.Value, int64){
+		"usual":   func(v reflect.Value, n int64) { set(v, n, "text") },
+		"extreme": func(v reflect.Value, n int64) { set(v, math.MaxInt64-n, "") },
+		"least":   func(v reflect.Value, n int64) { set(v, math.MinInt64+n, "a\x00b") },
+	}
+	var scratch []byte
+	for name, fill := range values {
+		var r cluster.TaskRecord
+		n := int64(0)
+		visit(reflect.ValueOf(&r).Elem(), func(v reflect.Value) {
+			n++
+			fill(v, n)
+		})
+		var p packed
+		p, scratch = pack(&r, scratch)
+		if got := p.unpack(); got != r {
+			t.Errorf("%s: packed %+v, unpacked %+v", name, r, got)
+		}
+	}
+}
+
+// visit calls f for every plain value in v.
+func visit(v reflect.Value, f func(reflect.Value)) {
+	switch v.Kind() {
+	case reflect.Struct:
+		for i := range v.NumField() {
+			visit(v.Field(i), f)
+		}
+	case reflect.Array:
+		for i := range v.Len() {
+			visit(v.Index(i), f)
+		}
+	default:
+		f(v)
+	}
+}
+
+func set(v reflect.Value, n int64, text string) {
+	switch v.Kind() {
+	case reflect.String:
+		v.SetString(text)
+	case reflect.Bool:
+		v.SetBool(true)
+	case reflect.Uint8:
+		v.SetUint(uint64(n) & math.MaxUint8)
+	default:
+		v.SetInt(n)
+	}
+}
+
+// What was collected can still be asked for, packed or not; what was not is never packed.
+func TestCollectedRecordsStayForQueries(t *testing.T) {
+	const many = unpacked + 10
+	s := newResults(2*many, math.MaxInt64)
+	record := func(i int) cluster.TaskRecord {
+		return cluster.TaskRecord{ID: strconv.Itoa(i), Type: "type", Worker: "w", Makespan: time.Duration(i), Outcome: cluster.Finished}
+	}
+	for i := range many {
+		*s.add(0, "client", strconv.Itoa(i)) = record(i)
+	}
+	for _, collected := range []int{0, 7, 9, many} {
+		if _, cursor := s.collect(nil, "client", int64(collected), many); cursor < many {
+			t.Fatalf("the last record has cursor %d of %d", cursor, many)
+		}
+		s.expire(0)
+		if want := min(collected, many-unpacked); s.packed != want {
+			t.Errorf("%d collected: %d are packed, want %d", collected, s.packed, want)
+		}
+		r := Replica{results: s}
+		for i, e := range s.ring {
+			if got := *r.endedStatus(e).Record; got != record(i) {
+				t.Fatalf("%d collected: record %d is %+v", collected, i, got)
+			}
+		}
+	}
+	s.limit = 5
+	s.expire(0)
+	if s.len() != 5 || s.packed != 0 || len(s.byID) != 5 {
+		t.Errorf("%d are left, %d packed, %d by id", s.len(), s.packed, len(s.byID))
+	}
+}

@@ -1,0 +1,91 @@
+package process
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"dodoor/internal/cgroup"
+	"dodoor/internal/cluster"
+	"dodoor/worker/executor/executortest"
+)
+
+// fakeVersion is a version of control groups without a kernel.
+type fakeVersion struct {
+	cgroup.Version
+	before, after error
+}
+
+func (v fakeVersion) Start(_ *cgroup.Group, _ *exec.Cmd, fork func() error) error {
+	if v.before != nil {
+		return v.before
+	}
+	return errors.Join(fork(), v.after)
+}
+
+func (fakeVersion) Delegate(string) error { return nil }
+
+func (fakeVersion) Confine(*cgroup.Group) error { return nil }
+
+// fakeGroups returns groups in a folder.
+func fakeGroups(t *testing.T, v fakeVersion) (groups *cgroup.Groups, root string) {
+	t.Helper()
+	root = executortest.Tree(t, map[string]string{"cgroup.controllers": "cpu memory"})
+	var err error
+	if v.Version, err = cgroup.Find(root); err != nil {
+		t.Fatal(err)
+	}
+	if groups, err = cgroup.New(v, "w"); err != nil {
+		t.Fatal(err)
+	}
+	return groups, root
+}
+
+// A task that did not begin is lost; one that did, and could not be limited, is ended and has failed.
+func TestGroupsThatDoNotTakePrograms(t *testing.T) {
+	for want, v := range map[string]fakeVersion{
+		"lost: start the program: no way in":              {before: errors.New("no way in")},
+		"failed: start the program: no limit":             {after: errors.New("no limit")},
+		"lost: start the program: fork/exec: unavailable": {before: fmt.Errorf("fork/exec: %w", errors.New("unavailable"))},
+	} {
+		p := newProcess(t, off)
+		p.groups, _ = fakeGroups(t, v)
+		file := filepath.Join(t.TempDir(), "pids")
+		r := p.Run(t.Context(), p.task(1, 64, "pid="+file, "sleep=1h"))
+		if got := fmt.Sprintf("%v: %s", r.Outcome, r.Reason); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+		p.groups = nil
+	}
+	p := newProcess(t, off)
+	groups, root := fakeGroups(t, fakeVersion{})
+	if err := os.RemoveAll(filepath.Join(root, cgroup.Parent)); err != nil {
+		t.Fatal(err)
+	}
+	p.groups = groups
+	if r := p.Run(t.Context(), p.task(1, 64)); r.Outcome != cluster.Lost ||
+		!strings.Contains(r.Reason, "cannot limit the task: control group: mkdir") {
+		t.Errorf("%+v", r)
+	}
+	p.groups = nil
+}
+
+// A worker whose groups take no programs says so at once, and leaves none.
+func TestGroupsAreTried(t *testing.T) {
+	noWay := errors.New("no way in")
+	groups, root := fakeGroups(t, fakeVersion{before: noWay})
+	if err := try(groups); !errors.Is(err, noWay) || !strings.Contains(err.Error(), "start a program in control group dodoor/w/1-try") {
+		t.Errorf("%v", err)
+	}
+	if left, err := os.ReadDir(filepath.Join(root, cgroup.Parent, "w")); err != nil || len(left) > 0 {
+		t.Errorf("left: %v, %v", left, err)
+	}
+	groups, _ = fakeGroups(t, fakeVersion{})
+	if err := try(groups); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,191 @@
+// Package process runs each task as a program of this machine, in a process group of its own, and in a control
+// group that holds it to the task's demand where this process may make some. It runs on Linux.
+package process
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"dodoor/internal/cgroup"
+	"dodoor/internal/procfs"
+	"dodoor/internal/procgroup"
+	"dodoor/worker"
+	"dodoor/worker/executor"
+)
+
+// What Config.Cgroup can be.
+const (
+	auto     = "auto"     // limits where this process may set some
+	required = "required" // no work without limits
+	off      = "off"
+)
+
+// Config is which programs may be run, and how.
+type Config struct {
+	Allow  []string // absolute paths
+	Cgroup string   // auto, required or off
+	Worker string   // whose tasks they are
+}
+
+// Executor runs each task as a program of this machine: the first of the type's arguments, which has to be
+// on the list of those that are allowed, with the others. Control groups hold a task to its demand and its
+// processes together, where this process may make some.
+type Executor struct {
+	executor.Base
+	cfg       Config
+	root      string // of control groups
+	owner     string // this process, among those of all workers
+	groups    *cgroup.Groups
+	unlimited error
+	swept     int
+}
+
+// New returns an executor. It fails when the configuration makes no sense; whether its programs are
+// there is for Check to say.
+func New(cfg Config) (*Executor, error) {
+	if !slices.Contains([]string{auto, required, off}, cfg.Cgroup) {
+		return nil, fmt.Errorf("executor process: process.cgroup must be auto, required or off, found %q", cfg.Cgroup)
+	}
+	for _, program := range cfg.Allow {
+		if !filepath.IsAbs(program) {
+			return nil, fmt.Errorf("executor process: process.allow must list absolute paths, found %q", program)
+		}
+	}
+	owner, err := procfs.OwnerName(cfg.Worker)
+	if err != nil {
+		return nil, fmt.Errorf("executor process: %w", err)
+	}
+	return &Executor{cfg: cfg, root: cgroup.Root, owner: owner}, nil
+}
+
+// Check fails when a program is missing, or the limits that are required. It decides about limits, so it
+// has to come before the first task. What earlier processes of this worker have left behind, it removes.
+func (p *Executor) Check() error {
+	if err := p.checkPrograms(); err != nil {
+		return fmt.Errorf("executor process: %w", err)
+	}
+	p.swept, p.unlimited = sweepWorkFolders(p.cfg.Worker), nil
+	if p.cfg.Cgroup == off {
+		return nil
+	}
+	err := p.useCgroups()
+	switch {
+	case err == nil:
+		return nil
+	case p.cfg.Cgroup == required:
+		return fmt.Errorf("executor process: process.cgroup is required, but tasks cannot have limits: %w", err)
+	}
+	p.unlimited = fmt.Errorf("executor process: tasks run without limits of cores and memory: %w", err)
+	return nil
+}
+
+func (p *Executor) useCgroups() error {
+	if p.groups != nil {
+		return nil
+	}
+	version, err := cgroup.Find(p.root)
+	if err != nil {
+		return err
+	}
+	p.swept += cgroup.Sweep(version, p.cfg.Worker)
+	groups, err := cgroup.New(version, p.owner)
+	if err != nil {
+		return err
+	}
+	if err := try(groups); err != nil {
+		return errors.Join(err, groups.Close())
+	}
+	p.groups = groups
+	return nil
+}
+
+// try starts a program that does not exist in a control group: all goes well up to that.
+func try(groups *cgroup.Groups) error {
+	g, err := groups.Create("try", cgroup.Limits{Millicores: executor.LeastMillicores, Memory: executor.LeastMemory << 20})
+	if err != nil {
+		return err
+	}
+	const missing = "/proc/self/missing"
+	_, err = (&procgroup.Program{Path: missing, Dir: "/", Cgroup: g}).Start()
+	if fork := new(fs.PathError); errors.As(err, &fork) && fork.Path == missing && errors.Is(fork, fs.ErrNotExist) {
+		err = nil
+	} else {
+		err = fmt.Errorf("start a program in control group %s: %w", g.Name(), err)
+	}
+	return errors.Join(err, g.Remove())
+}
+
+// Unlimited says why tasks run without limits although they were to have some, if they can be had. It is
+// for whoever called Check to tell.
+func (p *Executor) Unlimited() error { return p.unlimited }
+
+// Swept returns how many folders of tasks Check removed, of files or of control groups.
+func (p *Executor) Swept() int { return p.swept }
+
+// Close removes this process's control groups. Nothing may run any more.
+func (p *Executor) Close() error {
+	if p.groups == nil {
+		return nil
+	}
+	if err := p.groups.Close(); err != nil {
+		return fmt.Errorf("executor process: %w", err)
+	}
+	p.groups = nil
+	return nil
+}
+
+func (p *Executor) checkPrograms() error {
+	if len(p.cfg.Allow) == 0 {
+		return errors.New("process.allow is empty, so that no task could run: list the programs of the task types")
+	}
+	var missing []error
+	for _, program := range p.cfg.Allow {
+		if err := runnable(program); err != nil {
+			missing = append(missing, fmt.Errorf("process.allow: %w: install it here, or take it off the list", err))
+		}
+	}
+	return errors.Join(missing...)
+}
+
+// runnable fails for what is no program of this process's user. Symbolic links are followed, as in starting
+// it.
+func runnable(program string) error {
+	info, err := os.Stat(program)
+	switch {
+	case err != nil:
+		return err
+	case !info.Mode().IsRegular():
+		return fmt.Errorf("%s is not a file", program)
+	case unix.Access(program, unix.X_OK) != nil:
+		return fmt.Errorf("%s is not executable", program)
+	}
+	return nil
+}
+
+// Run runs one task, in a folder of its own that is removed afterwards. The result's CPU is the time of all
+// of the task's processes. PeakMemory is the kernel's account in a control group, page cache included;
+// otherwise the most that the processes were seen to hold at one time, looking every 50 ms. Startup ends when the program has been loaded.
+//
+// A task that certainly never began, because the machine lacked something, is lost: its scheduler places
+// it elsewhere.
+func (p *Executor) Run(ctx context.Context, s worker.Start) worker.Result {
+	if ctx.Err() != nil {
+		return executor.Interrupted(ctx)
+	}
+	if len(s.Argv) == 0 {
+		return executor.Failed(executor.NoExitCode, fmt.Errorf("task type %s names no program", s.Type))
+	}
+	if !slices.Contains(p.cfg.Allow, s.Argv[0]) {
+		return executor.Failed(executor.NoExitCode, fmt.Errorf("worker %s may not run %.200q: process.allow has only %s",
+			p.cfg.Worker, s.Argv[0], strings.Join(p.cfg.Allow, ", ")))
+	}
+	return p.execute(ctx, &s)
+}

@@ -1,0 +1,130 @@
+package process
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"syscall"
+	"time"
+
+	"dodoor/internal/cgroup"
+	"dodoor/internal/cluster"
+	"dodoor/internal/procfs"
+	"dodoor/internal/procgroup"
+	"dodoor/worker"
+	"dodoor/worker/executor"
+)
+
+// execute runs a task whose program is allowed.
+func (p *Executor) execute(ctx context.Context, s *worker.Start) worker.Result {
+	begin := time.Now()
+	folder, err := makeWorkFolder(p.owner)
+	if err != nil {
+		return executor.Lost(fmt.Errorf("worker %s cannot make a folder for the task: %w", p.cfg.Worker, err))
+	}
+	defer removeWorkFolder(folder)
+	mark, output := "TMPDIR="+folder, &executor.Tail{}
+	program := &procgroup.Program{Path: s.Argv[0], Args: s.Argv[1:], Dir: folder, Env: []string{mark, "HOME=" + folder}, Mark: mark,
+		Output: output}
+	if p.groups != nil {
+		if program.Cgroup, err = p.groups.Create(s.TaskID, limitsOf(s)); err != nil {
+			return executor.Lost(fmt.Errorf("worker %s cannot limit the task: %w", p.cfg.Worker, err))
+		}
+		defer program.Cgroup.Remove() // what stays is for Close
+	}
+	g, err := program.Start()
+	if err != nil {
+		return notRun(g, err)
+	}
+	x := &run{group: g, cgroup: program.Cgroup, output: output, task: s, startup: time.Since(begin)}
+	x.await(ctx)
+	return x.result(ctx)
+}
+
+// limitsOf is what a task may take: its demand, and no less than anything needs.
+func limitsOf(s *worker.Start) cgroup.Limits {
+	return cgroup.Limits{Millicores: executor.MillicoreLimit(s), Memory: executor.MemoryLimit(s) << 20}
+}
+
+// scarce are the errors of a machine that cannot start another process now, whichever.
+var scarce = []error{syscall.EAGAIN, syscall.ENOMEM, syscall.EMFILE, syscall.ENFILE}
+
+// notRun is the result of a task whose program did not start, or had begun and was ended at once.
+func notRun(g *procgroup.Group, err error) worker.Result {
+	var fork *fs.PathError
+	ofProgram := errors.As(err, &fork) && fork.Op == "fork/exec" &&
+		!slices.ContainsFunc(scarce, func(e error) bool { return errors.Is(fork, e) })
+	err = fmt.Errorf("start the program: %w", err)
+	if g != nil || ofProgram {
+		return executor.Failed(executor.NoExitCode, err)
+	}
+	return executor.Lost(err)
+}
+
+// run is a task whose program has started.
+type run struct {
+	group       *procgroup.Group
+	cgroup      *cgroup.Group // nil: there are no limits
+	output      *executor.Tail
+	task        *worker.Start
+	startup     time.Duration
+	peak        int64 // bytes that were seen; a control group knows better
+	interrupted bool  // the context ended it
+}
+
+// memoryEvery is how often to look at memory that nobody else keeps an account of.
+const memoryEvery = 50 * time.Millisecond
+
+// await stays until nothing of the task is left, and sees to that at the end of ctx.
+func (x *run) await(ctx context.Context) {
+	seen := procfs.NewUsage(x.group.PID())
+	var tick <-chan time.Time
+	if x.cgroup == nil || !x.cgroup.Account().Readable() {
+		ticker := time.NewTicker(memoryEvery)
+		defer ticker.Stop()
+		tick = ticker.C
+		seen.Sample()
+	}
+	for {
+		select {
+		case <-x.group.Done():
+			x.peak = seen.Peak()
+			return
+		case <-tick:
+			seen.Sample()
+		case <-ctx.Done():
+			x.interrupted = true
+			x.group.Kill()
+			<-x.group.Done()
+			x.peak = seen.Peak()
+			return
+		}
+	}
+}
+
+// result is how the task ended.
+func (x *run) result(ctx context.Context) worker.Result {
+	cpu, oom := x.group.CPU(), false
+	if x.cgroup != nil {
+		total, peak := x.cgroup.Account().Read()
+		cpu, x.peak = max(cpu, total), max(x.peak, peak)
+		oom = x.cgroup.OutOfMemory()
+	}
+	var r worker.Result
+	code, err := x.group.Exit()
+	switch {
+	case x.interrupted:
+		r = executor.Interrupted(ctx)
+	case code == 0:
+		r = worker.Result{Outcome: cluster.Finished}
+	case oom:
+		r = executor.OutOfMemory(code, x.task)
+	default:
+		r = executor.Failed(code, executor.WithOutput(err, x.output.String()))
+	}
+	r.CPU, r.PeakMemory = cpu, executor.MiB(x.peak)
+	r.Startup, r.Output = x.startup, x.output.String()
+	return r
+}
