@@ -149,7 +149,7 @@ func Default() *Config {
 			DrainTimeout: Duration(30 * time.Second),
 		},
 		RPC: RPC{
-			Coalesce: true, MaxBatch: 128, MaxMessageBytes: 1 << 20, MaxSnapshotBytes: 16 << 20,
+			Coalesce: true, MaxBatch: 128, MaxMessageBytes: 2 << 20, MaxSnapshotBytes: 16 << 20,
 			DialTimeout: Duration(time.Second), CallTimeout: Duration(5 * time.Second), MaxConnections: 4096,
 		},
 		Policies: baselines.Defaults(),

@@ -30,7 +30,8 @@ type TaskSpec struct {
 	Demand     *Resources
 	Duration   *int64 // milliseconds
 	AtMostOnce bool
-	TimeScale  float64 // >= 1; 1 is real time
+	TimeScale  float64  // >= 1; 1 is real time
+	Command    *Command // runs instead of what the type says; nil: the type's
 }
 
 // Task is a task as a scheduler places it: its shape on every node class resolved.
@@ -43,8 +44,9 @@ type Task struct {
 	PerClass   []Offer // by ClassID: the profile of its type and mode; shared, never written
 	AtMostOnce bool
 	TimeScale  float64
-	Attempt    int     // 0 for the first placement
-	Tried      []int32 // nodes that refused or lost it: no longer candidates
+	Command    *Command // with its template; nil: the type says what runs
+	Attempt    int      // 0 for the first placement
+	Tried      []int32  // nodes that refused or lost it: no longer candidates
 }
 
 // Offer is a profile's entry for one node class; Known is false where the profile has none.

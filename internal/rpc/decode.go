@@ -23,6 +23,7 @@ const (
 	maxMillis  = math.MaxInt64 / int64(time.Millisecond)
 	maxPollMs  = int64(10 * time.Minute / time.Millisecond)
 	maxNesting = 8
+	maxChunk   = 1 << 20 // bytes of output in one message
 )
 
 // decoder turns a message into values and remembers the first thing wrong with it; from then on its
