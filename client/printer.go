@@ -19,7 +19,8 @@ type Sink interface {
 type Printed struct {
 	Position int64 // in the plan, or in the list
 	Output
-	Bytes int64 // of both streams; 0: there is nothing to fetch
+	Bytes int64  // of both streams; 0: there is nothing to fetch
+	Task  *Ended // how it ended, for a sink that tells
 }
 
 const (
@@ -34,6 +35,7 @@ type Printer struct {
 	sink    Sink
 	ordered bool
 	trouble func(p *Printed, err error) // told when an output could not be read whole
+	broken  func(err error)             // told when the sink takes no more
 
 	mu     sync.Mutex
 	ready  []*Printed         // in the order of their turns
@@ -54,8 +56,8 @@ type fetching struct {
 }
 
 // NewPrinter begins to print. What it reads before somebody's turn takes at most 2 MiB.
-func (c *Cluster) NewPrinter(ctx context.Context, sink Sink, ordered bool, trouble func(*Printed, error)) *Printer {
-	p := &Printer{cluster: c, ctx: ctx, sink: sink, ordered: ordered, trouble: trouble, early: map[int64]*Printed{},
+func (c *Cluster) NewPrinter(ctx context.Context, sink Sink, ordered bool, trouble func(*Printed, error), broken func(error)) *Printer {
+	p := &Printer{cluster: c, ctx: ctx, sink: sink, ordered: ordered, trouble: trouble, broken: broken, early: map[int64]*Printed{},
 		news: make(chan struct{}, 1), turns: make(chan *fetching, ahead), ended: make(chan error, 1)}
 	go p.fetch()
 	go func() { p.ended <- p.print() }()
@@ -156,6 +158,7 @@ func (p *Printer) print() (failed error) {
 		}
 		if err := p.write(f); errors.As(err, &writeError{}) {
 			failed = err
+			p.broken(err)
 		} else if err != nil {
 			p.trouble(f.Printed, err)
 		}

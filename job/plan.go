@@ -119,3 +119,6 @@ func Milliseconds(d time.Duration) (*int64, error) {
 	}
 	return &ms, nil
 }
+
+// Argv is what a task's program is given: its own entries in the place of {} and its like.
+func Argv(t Task) []string { return placeholder.Expand(t.Template.Argv, t.Index, t.Entries) }

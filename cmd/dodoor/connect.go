@@ -25,6 +25,7 @@ type visit struct {
 	stop   context.CancelFunc
 	data   *rpc.DataClient
 	status cluster.ClusterStatus
+	name   string // of the job that the command is about
 }
 
 // close hangs up.
@@ -137,32 +138,4 @@ func runDrain(args []string, _, stderr io.Writer) int {
 		}
 	}
 	return o.fail(exitFailed, fmt.Errorf("no worker is called %q; see dodoor nodes", o.Arg(0)))
-}
-
-func runCancel(args []string, stdout, stderr io.Writer) int {
-	o := newOptions("cancel", "cancels a task, wherever it is", "dodoor cancel my-task\ndodoor cancel -cluster lab my-task", "local", stderr)
-	o.visitFlags()
-	if code := o.parseArgument(args, "task"); code >= 0 {
-		return code
-	}
-	v, code := o.connect()
-	if code >= 0 {
-		return code
-	}
-	defer v.close()
-	var failures []error
-	for _, s := range v.status.Schedulers {
-		client := v.scheduler(s.Address)
-		found, err := client.Cancel(v.ctx, o.Arg(0))
-		client.Close()
-		if found {
-			fmt.Fprintf(stdout, "%s is being cancelled by %s\n", o.Arg(0), s.Name)
-			return exitDone
-		}
-		failures = append(failures, err)
-	}
-	if err := errors.Join(failures...); err != nil {
-		return o.fail(exitFailed, err)
-	}
-	return o.fail(exitFailed, fmt.Errorf("no scheduler has an unfinished task %q", o.Arg(0)))
 }
