@@ -172,7 +172,8 @@ func (r *Replica) ForgetJob(id string) (bool, error) {
 	case j == nil:
 		return false, nil
 	case j.open > 0:
-		return false, cluster.Errorf(cluster.Invalid, "%d tasks of job %s have not ended at scheduler %s: cancel it, or wait", j.open, id, r.cfg.Name)
+		return false, cluster.Errorf(cluster.Invalid, "%d tasks of job %s have not ended at scheduler %s: cancel it, or wait", j.open, id,
+			r.cfg.Name)
 	}
 	r.jobs.drop(j, &r.templates)
 	return true, nil

@@ -99,7 +99,8 @@ func (r *Replica) replaceLost(now time.Duration, losses []loss) {
 // restartNode moves a name to a newer process: an empty worker with a new stream.
 func (r *Replica) restartNode(index int, n cluster.Node) loss {
 	name := n.Name
-	r.nodes.slots[index] = node{Node: n, id: r.nodes.slots[index].id, present: true, listed: r.nodes.slots[index].listed, rowsOf: r.nodes.slots[index].rowsOf}
+	old := &r.nodes.slots[index]
+	*old = node{Node: n, id: old.id, present: true, listed: old.listed, rowsOf: old.rowsOf}
 	r.templates.forget(index)
 	home := r.view.nodes[index].Home
 	r.view.set(index, name, r.catalog.Class(n.Class), n.Capacity, n.Slots)

@@ -191,7 +191,8 @@ func (r *Replica) Query(q cluster.TaskQuery) []cluster.TaskStatus {
 }
 
 func (r *Replica) status(t *task) cluster.TaskStatus {
-	return cluster.TaskStatus{ID: t.spec.ID, Type: t.spec.Type, Mode: t.spec.Mode, Phase: t.phase, Node: r.workers.name(t.worker), Scheduler: r.cfg.Name}
+	return cluster.TaskStatus{ID: t.spec.ID, Type: t.spec.Type, Mode: t.spec.Mode, Phase: t.phase, Node: r.workers.name(t.worker),
+		Scheduler: r.cfg.Name}
 }
 
 func (r *Replica) endedStatus(e *ended) cluster.TaskStatus {
