@@ -13,8 +13,8 @@ import (
 
 // CommandArgs returns the arguments of a task's command, with its entry in the place of {} and its like. They begin with the
 // program, but for a script.
-func CommandArgs(c *cluster.Command) []string {
-	return placeholder.Expand(c.Template.Argv, c.Index, c.Entries)
+func CommandArgs(c *cluster.Command) ([]string, error) {
+	return placeholder.Expand(c.Template.Argv, c.Index, c.Entries), checkText("entry", c.Entries)
 }
 
 // Varies reports whether an argument is another one for every task.

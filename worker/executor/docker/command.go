@@ -77,11 +77,15 @@ func scriptArgs(script []byte) ([]string, error) {
 // command changes what runs in a container into a task's command.
 func (d *Executor) command(c *container.Config, s *worker.Start) error {
 	t := s.Command.Template
-	args, err := scriptArgs(t.Script)
+	script, err := scriptArgs(t.Script)
 	if err != nil {
 		return err
 	}
-	c.Cmd = append(args, executor.CommandArgs(s.Command)...)
+	args, err := executor.CommandArgs(s.Command)
+	if err != nil {
+		return err
+	}
+	c.Cmd = append(script, args...)
 	c.Env, c.WorkingDir = executor.CommandEnv(s, d.cfg.Worker), t.Workdir
 	c.AttachStdout, c.AttachStderr = true, true
 	if len(t.Stdin) > 0 {

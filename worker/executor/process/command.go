@@ -25,7 +25,10 @@ func (p *Executor) program(s *worker.Start, folder string, c *executor.Capture) 
 		return program, nil
 	}
 	t := s.Command.Template
-	argv := executor.CommandArgs(s.Command)
+	argv, err := executor.CommandArgs(s.Command)
+	if err != nil {
+		return nil, err
+	}
 	if len(t.Script) > 0 {
 		path := filepath.Join(folder, scriptFile)
 		if err := os.WriteFile(path, t.Script, 0o600); err != nil {
