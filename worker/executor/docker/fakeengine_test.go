@@ -21,6 +21,7 @@ type fakeEngine struct {
 	takes      time.Duration // a container's program
 	code       int
 	prints     string
+	listens    bool  // attachments end when they are hung up
 	lostOutput error // the end of an attachment
 	sample     container.StatsResponse
 	oom        func(looks int) bool // after so many inspections

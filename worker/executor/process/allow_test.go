@@ -13,7 +13,8 @@ import (
 // Only what the lists allow runs, whatever way leads there.
 func TestWhatIsAllowed(t *testing.T) {
 	root := t.TempDir()
-	for name, text := range map[string]string{"bin/tool": "#!/bin/sh\n", "bin/sub/deep": "#!/bin/sh\n", "other/evil": "#!/bin/sh\n", "bin/plain": ""} {
+	for name, text := range map[string]string{"bin/tool": "#!/bin/sh\n", "bin/sub/deep": "#!/bin/sh\n", "other/evil": "#!/bin/sh\n",
+		"bin/plain": ""} {
 		path := filepath.Join(root, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)
@@ -22,7 +23,8 @@ func TestWhatIsAllowed(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for link, to := range map[string]string{"bin/out": "../other/evil", "bin/in": "tool", "bin/up": "../other", "alias": "bin", "named": "bin/tool"} {
+	for link, to := range map[string]string{"bin/out": "../other/evil", "bin/in": "tool", "bin/up": "../other", "alias": "bin",
+		"named": "bin/tool"} {
 		if err := os.Symlink(to, filepath.Join(root, link)); err != nil {
 			t.Fatal(err)
 		}

@@ -123,10 +123,11 @@ func TestCommandEnvironment(t *testing.T) {
 // Commands that cannot run fail, and say why.
 func TestCommandsThatCannotRun(t *testing.T) {
 	p, _ := newCommands(t, off)
+	const long = "{}{}{}"
 	for want, s := range map[string]worker.Start{
 		"has no program \"no-such-program\" in the PATH": command(cluster.Template{Argv: []string{"{}"}}, 1, "no-such-program"),
 		"no program is left":                             command(cluster.Template{Argv: []string{"{}"}}, 1),
-		"argument list too long":                         command(cluster.Template{Argv: []string{"true", "{}{}{}"}}, 1, strings.Repeat("x", 60<<10)),
+		"argument list too long":                         command(cluster.Template{Argv: []string{"true", long}}, 1, strings.Repeat("x", 60<<10)),
 		`entry "\x00" has a zero byte`:                   command(cluster.Template{Argv: []string{"true", "{}"}}, 1, "\x00"),
 		"has no working folder":                          command(cluster.Template{Argv: []string{"true"}, Workdir: "/no/such"}, 1),
 	} {
@@ -161,7 +162,8 @@ func TestMuchOutput(t *testing.T) {
 	s := command(cluster.Template{Argv: []string{"sh", "-c", "head -c 50000000 /dev/zero; echo the end"}}, 1)
 	r := p.Run(t.Context(), s)
 	c, err := output.Read(t.Context(), cluster.OutputRequest{TaskID: s.TaskID, Max: 1}, false)
-	if err != nil || r.Printed != 50_000_008 || !strings.HasSuffix(r.Output, "the end") || c.Kept != 10<<20 || c.Printed != r.Printed || c.Loss == "" {
+	if err != nil || r.Printed != 50_000_008 || !strings.HasSuffix(r.Output, "the end") || c.Kept != 10<<20 ||
+		c.Printed != r.Printed || c.Loss == "" {
 		t.Errorf("%d bytes, %+v, %v", r.Printed, c, err)
 	}
 }
