@@ -22,10 +22,12 @@ type Program struct {
 	Path   string
 	Args   []string
 	Dir    string        // where it works
-	Env    []string      // what it gets beyond the least
+	Env    []string      // what it gets beyond the least; of the same name the last counts
 	Mark   string        // the one of Env that no other group has
 	Cgroup *cgroup.Group // where it is to run; nil: where this process does
+	Input  *os.File      // nil: there is none
 	Output io.Writer     // of all the group's processes, written to until Done; nil: it is lost
+	Errors io.Writer     // likewise, of standard error apart; nil: it goes to Output
 }
 
 // Group is a program in a session and process group of its own, so that it can be killed together with
@@ -52,6 +54,12 @@ func (p *Program) Start() (*Group, error) {
 	cmd.Dir = p.Dir
 	cmd.Env = append([]string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C"}, p.Env...)
 	cmd.Stdout, cmd.Stderr = p.Output, p.Output
+	if p.Errors != nil {
+		cmd.Stderr = p.Errors
+	}
+	if p.Input != nil {
+		cmd.Stdin = p.Input
+	}
 	cmd.WaitDelay = time.Second
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
 	started := make(chan error)
