@@ -105,7 +105,7 @@ func (f *jobFlags) inputs(sources []job.Source) (in job.Inputs, err error) {
 			}
 			continue
 		}
-		for i, path := range s.Items {
+		for _, path := range s.Items {
 			if err := lines(path, s.Word, s.Linked); err != nil {
 				return in, err
 			}
