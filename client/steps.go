@@ -1,6 +1,7 @@
 package client
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -91,9 +92,9 @@ func (r *submission) end(e *generator.Ending) {
 		ended.Outcome = cluster.Cancelled
 	case generator.Refused:
 		ended.Outcome = cluster.Failed
-		r.giveUp(fmt.Errorf("%s: %s", Describe(r.Plan.At(int64(e.Task))), e.Reason))
+		r.giveUp(Refused{fmt.Errorf("%s: %s", Describe(r.Plan.At(int64(e.Task))), e.Reason)})
 	case generator.NoScheduler:
-		r.giveUp(fmt.Errorf("%s: %s", Describe(r.Plan.At(int64(e.Task))), e.Reason))
+		r.giveUp(Refused{errors.New(e.Reason)})
 	}
 	if r.Ended != nil {
 		r.Ended(int64(e.Task), ended)

@@ -28,7 +28,6 @@ type Submission struct {
 	AtMostOnce bool
 	Window     int                           // tasks that have not ended, at most [by the number of schedulers]
 	Ended      func(position int64, e Ended) // how a task ended; it does not wait. nil: nobody waits for ends
-	Cancelling func()                        // told when the rest of the job is cancelled
 }
 
 // Ended is how a task ended, as far as the one who waits for it needs to know.
@@ -124,9 +123,6 @@ func (r *submission) wait(ctx context.Context, by Interrupts) error {
 	case <-by.Cancel:
 		interrupted = ErrInterrupted
 	}
-	if r.Cancelling != nil {
-		r.Cancelling()
-	}
 	r.step(func(now time.Duration) *generator.Actions {
 		r.stopped = true
 		return r.client.Stop(now)
@@ -169,6 +165,12 @@ func (r *submission) cancel(by Interrupts) {
 		<-cancelled
 	}
 }
+
+// Refused is a job that comes to nothing: one of its tasks is not taken. What was accepted is cancelled.
+type Refused struct{ error }
+
+// Unwrap returns why.
+func (r Refused) Unwrap() error { return r.error }
 
 // ErrInterrupted: somebody wanted it so.
 var ErrInterrupted = errors.New("interrupted: the rest of the job is cancelled")

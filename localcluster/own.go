@@ -28,7 +28,7 @@ func Machine() (conf.Class, error) { return assemble.Detected() }
 // Config is the configuration of such a cluster on a machine.
 func (o Own) Config(machine conf.Class) *conf.Config {
 	c := conf.Default()
-	machine.Count = 1
+	machine.Count, machine.Name = 1, "here"
 	c.Classes = []conf.Class{machine}
 	c.Scheduler.Replicas, c.Worker.Slots = 1, o.Slots
 	c.Datastore.B, c.Scheduler.BDelta = ownBatch, ownBatch // there is one worker: every view of it leads to the same choice
@@ -40,12 +40,16 @@ func (o Own) Config(machine conf.Class) *conf.Config {
 		c.Docker.Images = []string{"*"}
 	}
 	c.Worker.Spool = filepath.Join(o.Folder, "spool")
+	c.Worker.SpoolTaskMB, c.Worker.SpoolMB = ownSpool, ownSpool
 	c.Scheduler.DrainTimeout, c.Worker.DrainTimeout = ownDrain, ownDrain
 	return c
 }
 
 // ownBatch is how many placements share a message to the data service.
 const ownBatch = 256
+
+// ownSpool is how much of what tasks print is kept, in MiB: it is read as they end, and what is older goes first.
+const ownSpool = 16 << 10
 
 // ownDrain is how long what still runs may go on: somebody has sent two signals.
 const ownDrain = conf.Duration(time.Second)

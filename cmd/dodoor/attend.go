@@ -63,11 +63,7 @@ func (f *jobFlags) attend(ctx context.Context, c *client.Cluster, s *client.Subm
 	ctx, giveUp := context.WithCancelCause(ctx)
 	defer giveUp(nil)
 	a.printer = c.NewPrinter(reading, a.through(sink), f.printing.keep, a.trouble, giveUp)
-	s.Ended, s.Cancelling = a.ended, func() {
-		if !f.printing.quiet {
-			fmt.Fprintf(f.stderr, "%s: the rest of job %s is being cancelled\n", f.Name(), s.Job.ID)
-		}
-	}
+	s.Ended = a.ended
 	over := a.show()
 	err = c.Submit(ctx, s, client.Interrupts{Cancel: by.cancel, Hurry: by.hurry})
 	printing := a.printer.Close()
@@ -77,6 +73,9 @@ func (f *jobFlags) attend(ctx context.Context, c *client.Cluster, s *client.Subm
 
 // verdict tells what came of the job and returns the exit code.
 func (f *jobFlags) verdict(a *attendance, err, printing error) int {
+	if _, refused := errors.AsType[client.Refused](err); refused {
+		return f.fail(exitFailed, err)
+	}
 	if f.printing.json {
 		if summary := a.summary(); printing == nil {
 			printing = summary

@@ -153,6 +153,9 @@ func (f *jobFlags) runHere(parallel int, script []byte, stdout io.Writer) (code 
 		return l.Worker(address)
 	}}
 	defer there.Close()
+	if err := there.Permitted(ctx, s.Plan); err != nil {
+		return f.fail(exitFailed, err)
+	}
 	return f.attend(ctx, there, s, stdout)
 }
 
