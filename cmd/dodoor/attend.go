@@ -126,7 +126,7 @@ func what(e *client.Ended) string {
 	if e.Reason == "" {
 		return fmt.Sprintf("%s, exit code %d", e.Outcome, e.ExitCode)
 	}
-	return fmt.Sprintf("%s: %s", e.Outcome, e.Reason)
+	return fmt.Sprintf("%s: %s", e.Outcome, firstLine(e.Reason))
 }
 
 func (a *attendance) trouble(p *client.Printed, err error) {

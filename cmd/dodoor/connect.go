@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -52,10 +53,15 @@ func (o *options) connect() (*visit, int) {
 	return v, -1
 }
 
-// parseArgument reads flags and then one argument, the name of a task or a worker.
+// parseArgument reads one argument, the name of a job, a task or a worker, with flags before or behind it.
 func (o *options) parseArgument(args []string, what string) int {
 	if code := o.parseFlags(args); code >= 0 {
 		return code
+	}
+	if o.NArg() > 1 && strings.HasPrefix(o.Arg(1), "-") {
+		if code := o.parseFlags(append(slices.Clone(o.Args()[1:]), o.Arg(0))); code >= 0 {
+			return code
+		}
 	}
 	usage := fmt.Sprintf("usage: %s [flags] %s", o.Name(), strings.ToUpper(what))
 	switch {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
@@ -20,9 +19,6 @@ import (
 
 // visitJob reads one argument, the name of a job, with flags before or behind it, and connects to its cluster.
 func (o *options) visitJob(args []string) (*visit, *client.Cluster, int) {
-	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
-		args = append(slices.Clone(args[1:]), args[0])
-	}
 	if code := o.parseArgument(args, "job"); code >= 0 {
 		return nil, nil, code
 	}
@@ -94,6 +90,12 @@ func shortened(text string) string {
 	return text
 }
 
+// firstLine leaves out what a reason tells of the output.
+func firstLine(reason string) string {
+	line, _, _ := strings.Cut(reason, "\n")
+	return line
+}
+
 func runJob(args []string, stdout, stderr io.Writer) int {
 	o := newOptions("job", "tells of one job, and of its tasks that did not finish", "dodoor job 1kdvdna00x2f4\ndodoor job -all -max 20 1kdvdna00x2f4",
 		"local", stderr)
@@ -150,7 +152,7 @@ func listTasks(ctx context.Context, c *client.Cluster, j *client.Job, stdout io.
 			outcome = "open"
 		}
 		t.AppendRow(table.Row{task.ID, shortened(strings.Join(task.Entries, " ")), outcome, task.ExitCode, task.Worker, task.Attempts, brief(task.Run),
-			task.Printed, task.Reason})
+			task.Printed, firstLine(task.Reason)})
 	}
 	if listed > 0 && !asJSON {
 		fmt.Fprintln(stdout, t.Render())
