@@ -113,6 +113,7 @@ func (c *Cluster) Wait(ctx context.Context, id string, show func(Job)) (Job, err
 		if first {
 			q.Wait = 0
 		}
+		asked := time.Now()
 		shares, errs := c.shares(ctx, q)
 		j, err := merge(id, shares, errs)
 		switch {
@@ -135,7 +136,7 @@ func (c *Cluster) Wait(ctx context.Context, id string, show func(Job)) (Job, err
 			quiet, accepted = time.Now(), j.Accepted
 		}
 		show(j)
-		if err != nil || j.Open() == 0 {
+		if time.Since(asked) < pollAgain && !first { // somebody does not answer, or does not hold questions
 			pause(ctx, pollAgain)
 		}
 	}

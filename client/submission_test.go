@@ -1,0 +1,241 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"dodoor/internal/cluster"
+	"dodoor/job"
+)
+
+// Every task is at exactly one scheduler, all have their share, and the template travels no more often than messages can
+// be under way before the first is answered.
+func TestTasksAreSpread(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, b := newScheduler("a"), newScheduler("b")
+		if err := of(a, b).Submit(t.Context(), array(t, 20_000), Interrupts{}); err != nil {
+			t.Fatal(err)
+		}
+		if len(a.tasks) != 10_000 || len(b.tasks) != 10_000 {
+			t.Errorf("%d and %d tasks", len(a.tasks), len(b.tasks))
+		}
+		if a.whole == 0 || a.whole > connections || b.whole > connections {
+			t.Errorf("the template came %d and %d times", a.whole, b.whole)
+		}
+		if a.calls > 20_000/chunkTasks {
+			t.Errorf("%d messages", a.calls)
+		}
+	})
+}
+
+// A scheduler that forgets templates gets them again, and every task once.
+func TestForgottenTemplates(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := newScheduler("a")
+		a.forgets = true
+		s := array(t, 5000)
+		ends := attended(t, s)
+		if err := of(a).Submit(t.Context(), s, Interrupts{}); err != nil {
+			t.Fatal(err)
+		}
+		if len(ends) != 5000 || len(a.tasks) != 5000 {
+			t.Errorf("%d tasks, %d ends", len(a.tasks), len(ends))
+		}
+	})
+}
+
+// Who is full is asked again until there is room.
+func TestOverload(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := newScheduler("a")
+		a.room, a.runTime = 1000, time.Second
+		if err := of(a).Submit(t.Context(), array(t, 5000), Interrupts{}); err != nil || len(a.tasks) != 5000 {
+			t.Errorf("%d tasks, %v", len(a.tasks), err)
+		}
+	})
+}
+
+// What a scheduler that is gone was to take, another takes.
+func TestDeadScheduler(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, b := newScheduler("a"), newScheduler("b")
+		a.fault = func(call int) error { return gone }
+		if err := of(a, b).Submit(t.Context(), array(t, 5000), Interrupts{}); err != nil || len(b.tasks) != 5000 {
+			t.Errorf("%d tasks, %v", len(b.tasks), err)
+		}
+	})
+}
+
+func TestNobodyIsThere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := newScheduler("a")
+		a.fault = func(int) error { return gone }
+		err := of(a).Submit(t.Context(), array(t, 5), Interrupts{})
+		if _, refused := errors.AsType[Refused](err); !refused || !strings.Contains(err.Error(), "no scheduler took tasks for 10s") {
+			t.Error(err)
+		}
+	})
+}
+
+// A task that is refused ends the submission, and what was accepted is cancelled everywhere.
+func TestRefusals(t *testing.T) {
+	for _, waits := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			a, b := newScheduler("a"), newScheduler("b")
+			a.runTime, b.runTime = time.Hour, time.Hour
+			b.refuse = func(s *cluster.TaskSpec) cluster.RefusalCode {
+				if s.Command.Index == 3000 {
+					return cluster.NoFeasibleNode
+				}
+				return 0
+			}
+			s := array(t, 5000)
+			if waits {
+				attended(t, s)
+			}
+			err := of(a, b).Submit(t.Context(), s, Interrupts{})
+			if err == nil || err.Error() != "task 3000: no feasible node: by b" {
+				t.Error(err)
+			}
+			if a.open() > 0 || b.open() > 0 || a.cancelled == 0 {
+				t.Errorf("%d and %d tasks are open", a.open(), b.open())
+			}
+		})
+	}
+}
+
+func TestMaxFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := newScheduler("a")
+		a.outcome = func(index int64) cluster.Outcome {
+			if index <= 10 {
+				return cluster.Failed
+			}
+			return cluster.NoOutcome
+		}
+		s := array(t, 100)
+		s.Job.MaxFails = 7
+		ends := attended(t, s)
+		err := of(a).Submit(t.Context(), s, Interrupts{})
+		if err == nil || !strings.Contains(err.Error(), "7 tasks failed, as many as -max-fails allows") {
+			t.Error(err)
+		}
+		count := map[cluster.Outcome]int{}
+		for _, e := range ends {
+			count[e.Outcome]++
+		}
+		if count[cluster.Failed] != 10 || count[cluster.Cancelled] != 90 {
+			t.Errorf("%v", count)
+		}
+	})
+}
+
+// The first signal cancels and waits for ends; the second waits for nobody.
+func TestInterrupts(t *testing.T) {
+	for _, deaf := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			a := newScheduler("a")
+			a.runTime = time.Hour
+			by := Interrupts{Cancel: make(chan struct{}), Hurry: make(chan struct{})}
+			cancel, hurry := make(chan struct{}), make(chan struct{})
+			by.Cancel, by.Hurry = cancel, hurry
+			time.AfterFunc(time.Minute, func() {
+				if deaf {
+					clear(a.tasks) // it knows nothing to cancel, and nothing will ever end
+				}
+				close(cancel)
+			})
+			if deaf {
+				time.AfterFunc(time.Minute+time.Second, func() { close(hurry) })
+			}
+			s := array(t, 100)
+			ends := attended(t, s)
+			start := time.Now()
+			if err := of(a).Submit(t.Context(), s, by); !errors.Is(err, ErrInterrupted) {
+				t.Error(err)
+			}
+			if took := time.Since(start); took > time.Minute+2*time.Second || len(ends) != 100 {
+				t.Errorf("took %v, %d ends", took, len(ends))
+			}
+		})
+	}
+}
+
+// Only so many tasks are open at a time, however many there are.
+func TestWindow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := newScheduler("a")
+		a.runTime = time.Second
+		most := 0
+		a.after = func(int) error { most = max(most, a.open()); return nil }
+		s := array(t, 3000)
+		s.Window = 500
+		if err := of(a).Submit(t.Context(), s, Interrupts{}); err != nil || len(a.tasks) != 3000 {
+			t.Errorf("%d tasks, %v", len(a.tasks), err)
+		}
+		attended(t, s)
+		a, most = newScheduler("a"), 0
+		a.runTime = time.Second
+		a.after = func(int) error { most = max(most, a.open()); return nil }
+		if err := of(a).Submit(t.Context(), s, Interrupts{}); err != nil || most > 500+feed {
+			t.Errorf("%d tasks were open, %v", most, err)
+		}
+	})
+}
+
+// Whatever becomes of messages, every task is taken, and of those that somebody waits for each ends once. Only a task whose
+// scheduler was gone in between is ever taken by two.
+func TestFaults(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		errs := []error{nil, nil, nil, unanswered, cluster.Errorf(cluster.Overloaded, "full"), cluster.Errorf(cluster.Draining, "bye")}
+		draw := func(what string) func(int) error {
+			faults := rapid.SliceOfN(rapid.IntRange(0, len(errs)-1), 0, 12).Draw(r, what)
+			return func(call int) error {
+				if call > 0 && call <= len(faults) {
+					return errs[faults[call-1]]
+				}
+				return nil
+			}
+		}
+		lost := func(f func(int) error) func(int) error {
+			return func(call int) error {
+				if err := f(call); err == unanswered {
+					return err
+				}
+				return nil
+			}
+		}
+		faults := [...]func(int) error{draw("a"), draw("b"), lost(draw("after a")), lost(draw("after b"))}
+		n, forgets, waits := rapid.IntRange(1, 3000).Draw(r, "tasks"), rapid.Bool().Draw(r, "forgets"), rapid.Bool().Draw(r, "waits")
+		synctest.Test(t, func(t *testing.T) {
+			a, b := newScheduler("a"), newScheduler("b")
+			a.fault, b.fault, a.after, b.after, a.forgets = faults[0], faults[1], faults[2], faults[3], forgets
+			s := array(t, n)
+			var ends map[int64]Ended
+			if waits {
+				ends = attended(t, s)
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+			defer cancel()
+			if err := of(a, b).Submit(ctx, s, Interrupts{}); err != nil {
+				t.Fatal(err)
+			}
+			for i := range n {
+				id := s.Plan.At(int64(i)).Index
+				task := job.TaskID(s.Job.ID, id)
+				if a.tasks[task] == nil && b.tasks[task] == nil {
+					t.Fatalf("nobody has task %d", id)
+				}
+			}
+			if waits && len(ends) != n {
+				t.Fatalf("%d of %d tasks have ended", len(ends), n)
+			}
+		})
+	})
+}
