@@ -154,15 +154,11 @@ func (r *Replica) runAgain(now time.Duration, j *job, e *entry) {
 		worker: e.worker}
 	id := j.taskID(e.index)
 	t.spec = cluster.Task{ID: id, Seed: cluster.HashID(id), Kind: &a.batch.Kind, Attempt: int(e.attempts)}
-	t.troubled().reason = "it ran again by request"
+	t.troubled().reason = "it runs again by request"
 	r.tasks[id] = t
-	j.retried++
+	t.ranBefore()
 	r.opened(t)
-	if r.decide(now, t) {
-		r.stats.Retries++
-	} else {
-		r.wait(now, t)
-	}
+	r.placeAgain(now, t)
 }
 
 // ForgetJob forgets a job that has ended here; false: it is not known. It fails while a task is open.
