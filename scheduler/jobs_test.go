@@ -132,6 +132,8 @@ func TestResultsThatNobodyCollects(t *testing.T) {
 // Submissions that contradict themselves are refused with what is wrong.
 func TestSubmissionsOfAJob(t *testing.T) {
 	template, j := programOf("x"), &cluster.Job{ID: "j"}
+	again := commandOf("j", 0, template, template.Digest())
+	again.ID = "other"
 	for want, c := range map[string]struct {
 		job  *cluster.Job
 		spec *cluster.TaskSpec
@@ -139,7 +141,7 @@ func TestSubmissionsOfAJob(t *testing.T) {
 		"has to bring a command":                          {j, request("a", 1, 1, 1)},
 		"belongs to job \"k\", the submission to job j":   {j, commandOf("k", 1, template, template.Digest())},
 		"job k, which the submission does not describe":   {nil, commandOf("k", 1, template, template.Digest())},
-		"already has a task with index 0":                 {j, &cluster.TaskSpec{ID: "other", Command: commandOf("j", 0, template, template.Digest()).Command}},
+		"already has a task with index 0":                 {j, again},
 		"does not know template " + template.Digest()[:9]: {j, commandOf("j", 1, nil, template.Digest()[:9])},
 	} {
 		r := jobReplica(t)
