@@ -171,3 +171,32 @@ func TestUsualFiguresOfACommand(t *testing.T) {
 		}
 	}
 }
+
+// Answers fit into a message, however large the entries are; page by page everything is told.
+func TestPagesOfAJob(t *testing.T) {
+	r := jobReplica(t)
+	const tasks = 30
+	for i := range int64(tasks) {
+		runOf(t, r, 0, &cluster.Job{ID: "j", Text: strings.Repeat("x", 40_000)}, i, func(s *cluster.TaskSpec) {
+			s.Command.Entries = []string{strings.Repeat("e", cluster.MaxEntry)}
+		})
+		runOf(t, r, 0, &cluster.Job{ID: "j" + strings.Repeat("k", int(i)), Text: strings.Repeat("x", 40_000)}, 1000, nil)
+	}
+	told, pages := int64(0), 0
+	for from := int64(0); ; pages++ {
+		list := r.JobTasks(&cluster.JobTaskQuery{Job: "j", From: from, Max: 1000})
+		if len(list) == 0 {
+			break
+		}
+		told += int64(len(list))
+		if from = list[len(list)-1].Index + 1; len(list) > pageBytes/cluster.MaxEntry+1 {
+			t.Fatalf("a page of %d entries of 64 KiB", len(list))
+		}
+	}
+	if told != tasks+1 || pages < 3 {
+		t.Errorf("%d tasks on %d pages", told, pages)
+	}
+	if n := len(r.Jobs(&cluster.JobQuery{Max: 1000})); n < 10 || n > 15 {
+		t.Errorf("%d jobs in an answer", n)
+	}
+}
