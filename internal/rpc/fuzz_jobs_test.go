@@ -15,7 +15,8 @@ func FuzzDecodeCommand(f *testing.F) {
 }
 
 func FuzzDecodeJob(f *testing.F) {
-	seed := encoder{dims}.job(&cluster.Job{ID: "j", Name: "n", Text: "echo {}", Tasks: 3, Submitted: 1000, Retries: 1, CrashLimit: 2, MaxFails: 3})
+	seed := encoder{dims}.job(&cluster.Job{ID: "j", Name: "n", Text: "echo {}", Tasks: 3, Submitted: 1000, Retries: 1, CrashLimit: 2,
+		MaxFails: 3})
 	decode := func(d *decoder, w *dodoor.Job) cluster.Job { return d.job(w) }
 	fuzzDecode(f, seed, dodoor.NewJob, decode, encoder{dims}.job)
 }
