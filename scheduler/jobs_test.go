@@ -129,6 +129,20 @@ func TestResultsThatNobodyCollects(t *testing.T) {
 	}
 }
 
+// A task that waits for a busy worker fails once that one has said that it does not allow its command.
+func TestWaitingForAWorkerThatDoesNotAllowIt(t *testing.T) {
+	r := replicaWith(t, testConfig(), paperPolicy(t), paperNodes(1))
+	j := &cluster.Job{ID: "j"}
+	waits, asks := runOf(t, r, time.Second, j, 0, nil), runOf(t, r, time.Second, j, 1, nil)
+	r.Acknowledged(time.Second, []Dispatch{waits}, refusedBy(waits, cluster.QueueFull))
+	r.Acknowledged(time.Second, []Dispatch{asks}, refusedBy(asks, cluster.NotAllowed))
+	r.Tick(2 * time.Second)
+	records, _ := collectAll(t, r, 0)
+	if len(records) != 2 || records[1].Outcome != cluster.Failed || records[1].Reason != "no worker allows it: not now" {
+		t.Errorf("records %+v", records)
+	}
+}
+
 // Submissions that contradict themselves are refused with what is wrong.
 func TestSubmissionsOfAJob(t *testing.T) {
 	template, j := programOf("x"), &cluster.Job{ID: "j"}

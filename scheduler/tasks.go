@@ -245,6 +245,8 @@ func (r *Replica) retryUnplaced(now time.Duration) {
 			r.end(now, t, lost(t.trouble.reason+", and no node took it for "+r.cfg.ReplaceTimeout.String()))
 		case r.decide(now, t):
 			r.stats.Retries++
+		case r.isBarred(t):
+			r.end(now, t, failed("no worker allows it: "+t.batch.template.why))
 		default:
 			r.unplaced = append(r.unplaced, t)
 		}
