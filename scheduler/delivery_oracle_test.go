@@ -107,7 +107,8 @@ func (w *lossy) submit(n int) {
 // perform does what both shells do.
 func (w *lossy) perform(actions *Actions) {
 	for _, i := range actions.Connect {
-		*w.ends[i] = end{Delivery: w.of.Open(i), most: w.of.MaxBatch, refused: map[int64]bool{}, process: w.ends[i].process, another: w.ends[i].another}
+		*w.ends[i] = end{Delivery: w.of.Open(i), most: w.of.MaxBatch, refused: map[int64]bool{}, process: w.ends[i].process,
+			another: w.ends[i].another}
 	}
 	for i := range actions.Send {
 		d := &actions.Send[i]
