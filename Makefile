@@ -132,9 +132,9 @@ REAL_WORK := dodoor/cmd/dodoor dodoor/functionbench dodoor/testbed $(addprefix d
 	$(addprefix dodoor/worker/executor/,docker process stressng)
 race:
 	$(call heading,tests under the race detector)
-	go test -race -p 2 -count=1 -timeout 10m $(filter-out $(REAL_WORK),$(shell go list ./...))
+	scripts/race -p 2 -timeout 10m $(filter-out $(REAL_WORK),$(shell go list ./...))
 	$(call heading,tests of real work)
-	go test -race -p 1 -count=1 -timeout 20m $(REAL_WORK)
+	scripts/race -p 1 -timeout 20m $(REAL_WORK)
 
 fuzz:
 	$(call heading,fuzz targets)
