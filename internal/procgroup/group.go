@@ -106,17 +106,17 @@ func (p *Program) begin(g *Group) error {
 	return err
 }
 
-// lastOfEach leaves of the settings of each variable the last, in whose place it is of no importance.
+// lastOfEach leaves the last of several settings of a variable.
 func lastOfEach(env []string) (kept []string) {
-	for i, setting := range env {
+	seen := make(map[string]bool, len(env))
+	for _, setting := range slices.Backward(env) {
 		name, _, _ := strings.Cut(setting, "=")
-		again := slices.ContainsFunc(env[i+1:], func(later string) bool {
-			return len(later) > len(name) && later[len(name)] == '=' && later[:len(name)] == name
-		})
-		if !again {
+		if !seen[name] {
+			seen[name] = true
 			kept = append(kept, setting)
 		}
 	}
+	slices.Reverse(kept)
 	return kept
 }
 
