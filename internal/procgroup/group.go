@@ -4,11 +4,6 @@ package procgroup
 
 import (
 	"fmt"
-	"io"
-	"io/fs"
-	"os"
-	"slices"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -18,17 +13,6 @@ import (
 	"dodoor/internal/cgroup"
 )
 
-// Program is what a group begins with.
-type Program struct {
-	Path   string
-	Args   []string
-	Dir    string        // where it works
-	Env    []string      // what it gets beyond the least
-	Mark   string        // the one of Env that no other group has
-	Cgroup *cgroup.Group // where it is to run; nil: where this process does
-	Output io.Writer     // of all the group's processes, written to until Done; nil: it is lost
-}
-
 // Group is a program in a session and process group of its own, so that it can be killed together with
 // whatever it has started.
 type Group struct {
@@ -37,87 +21,17 @@ type Group struct {
 	pidfd   int // of the program; negative where the kernel has none
 	cgroup  *cgroup.Group
 	starter *starter
-	output  *output
+	outputs []*output
 	done    chan struct{} // closed when the program and all of its group are gone
 
 	mu   sync.Mutex
 	gone bool // the number may belong to somebody else by now
 
 	// Valid once done is closed:
-	status unix.WaitStatus
-	cpu    time.Duration // of every process of the group
-	peak   int64
-}
-
-// Start starts a program. No shell is involved. Should this process die, the program is killed. A group
-// beside an error says that the program had begun, and is gone again.
-func (p *Program) Start() (*Group, error) {
-	if err := becomeSubreaper(); err != nil {
-		return nil, err
-	}
-	g := &Group{mark: p.Mark, cgroup: p.Cgroup, pidfd: -1, done: make(chan struct{}), starter: starters.enter()}
-	err := p.begin(g)
-	switch {
-	case g.pid == 0:
-		starters.leave(g.starter)
-		return nil, err
-	case err != nil:
-		g.signal(syscall.SIGKILL)
-		g.finish()
-	default:
-		go g.finish()
-	}
-	return g, err
-}
-
-// least is the environment of every program.
-var least = []string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C"}
-
-// begin starts the program of a group, which has a number then even if there is an error.
-func (p *Program) begin(g *Group) error {
-	null, err := unix.Open(os.DevNull, unix.O_RDWR|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return &fs.PathError{Op: "open", Path: os.DevNull, Err: err}
-	}
-	defer unix.Close(null)
-	out, fd, err := newOutput(p.Output, null)
-	if err != nil {
-		return err
-	}
-	attr := &syscall.ProcAttr{Dir: p.Dir, Env: lastOfEach(slices.Concat(least, p.Env)),
-		Files: []uintptr{uintptr(null), uintptr(fd), uintptr(fd)},
-		Sys:   &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL, PidFD: &g.pidfd}}
-	fork := func() error { return running.start(g, p, attr) }
-	err = g.starter.do(func() error {
-		if g.cgroup == nil {
-			return fork()
-		}
-		return g.cgroup.Start(attr.Sys, fork)
-	})
-	if err != nil && g.cgroup != nil {
-		starters.retire(g.starter) // it may have stayed in there
-	}
-	g.output = out
-	if g.pid == 0 {
-		out.abandon()
-	} else {
-		out.copyTo(p.Output)
-	}
-	return err
-}
-
-// lastOfEach leaves the last of several settings of a variable.
-func lastOfEach(env []string) (kept []string) {
-	seen := make(map[string]bool, len(env))
-	for _, setting := range slices.Backward(env) {
-		name, _, _ := strings.Cut(setting, "=")
-		if !seen[name] {
-			seen[name] = true
-			kept = append(kept, setting)
-		}
-	}
-	slices.Reverse(kept)
-	return kept
+	status   unix.WaitStatus
+	cpu      time.Duration // of every process of the group
+	peak     int64         // bytes
+	vanished bool
 }
 
 // finish waits for the end of the program and ends what it has left behind.
@@ -133,14 +47,16 @@ func (g *Group) finish() {
 	if g.cgroup != nil {
 		g.cgroup.Kill()
 	}
-	g.cpu = running.reapStrays(g)
+	g.cpu, g.vanished = running.reapStrays(g)
 	var usage unix.Rusage
 	g.status, usage = reap(g.pid)
 	g.cpu += timeOf(&usage) + reapOrphans(g.pid)
 	g.peak = ownPeak(usage.Maxrss)
 	running.forget(g)
 	starters.leave(g.starter)
-	g.output.finish()
+	for _, o := range g.outputs {
+		o.finish()
+	}
 }
 
 // becomeSubreaper makes orphaned descendants children of this process, wherever it runs, instead of the
@@ -201,6 +117,10 @@ func (g *Group) CPU() time.Duration { return g.cpu }
 // Peak is the most memory that one process of the group held, in bytes, once the group is gone. It is zero where
 // the kernel does not say: of a program that held about as much as this process, or less.
 func (g *Group) Peak() int64 { return g.peak }
+
+// Vanished reports, once the group is gone, that nothing the program started can be left anywhere. It is false as well
+// while other groups have orphans: one of them may be a stranger of this group.
+func (g *Group) Vanished() bool { return g.vanished }
 
 // Exit is the exit code of the program once the group is gone, and describes an end that should not have
 // been. The code of a program that a signal ended is 128 plus the signal's number, as a shell has it.

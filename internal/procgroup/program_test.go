@@ -79,18 +79,25 @@ type refusing struct{}
 
 func (refusing) Write([]byte) (int, error) { return 0, errors.New("enough") }
 
-// A file is the program's output itself. A writer that takes no more ends the program that goes on writing.
+// A file is the program's output itself, or its input. A writer that takes no more ends the program that goes on writing.
 func TestOutputs(t *testing.T) {
 	file, err := os.Create(filepath.Join(t.TempDir(), "out"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	text, long := &strings.Builder{}, strings.Repeat("0123456789abcdef", 8192)
+	input, err := os.Open(filepath.Join(executortest.Tree(t, map[string]string{"in": "x\nin\n"}), "in"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer input.Close()
+	text, apart, both, long := &strings.Builder{}, &strings.Builder{}, &strings.Builder{}, strings.Repeat("0123456789abcdef", 8192)
 	for _, p := range []*Program{
 		{Path: "/bin/sh", Args: []string{"-c", "echo a; echo b >&2"}, Output: file},
 		{Path: "/bin/sh", Args: []string{"-c", "while true; do echo y; done"}, Output: refusing{}},
 		{Path: "/bin/sh", Args: []string{"-c", "for i in 1 2 3 4; do echo $TEXT; done"}, Env: []string{"TEXT=" + long[:100_000]}, Output: text},
+		{Path: "/bin/sh", Args: []string{"-c", "read x; cat; echo e >&2"}, Input: input, Errors: apart, Output: both},
+		{Path: "/bin/sh", Args: []string{"-c", "echo o; echo f >&2"}, Errors: apart},
 	} {
 		p.Dir = "/"
 		g, err := p.Start()
@@ -104,6 +111,9 @@ func TestOutputs(t *testing.T) {
 	}
 	if got, err := os.ReadFile(file.Name()); err != nil || string(got) != "a\nb\n" {
 		t.Errorf("%q, %v", got, err)
+	}
+	if both.String() != "in\n" || apart.String() != "e\nf\n" {
+		t.Errorf("%q, %q", both, apart)
 	}
 	if text.String() != strings.Repeat(long[:100_000]+"\n", 4) {
 		t.Errorf("%d bytes arrived", text.Len())

@@ -47,12 +47,16 @@ func (r *table) forget(g *Group) {
 }
 
 // reapStrays kills and waits for what a dead program has left behind, in its group or outside, and returns
-// the CPU time of that. Children of strays are strays themselves, once their parents are gone.
-func (r *table) reapStrays(g *Group) (cpu time.Duration) {
+// the CPU time of that, and whether nobody's orphans are left. Children of strays are strays themselves, once their
+// parents are gone.
+func (r *table) reapStrays(g *Group) (cpu time.Duration, none bool) {
 	for {
+		if len(orphans()) == 0 {
+			return cpu, true // as after most programs: nobody has to wait for anybody
+		}
 		strays := r.killStrays(g)
 		if len(strays) == 0 {
-			return cpu
+			return cpu, false
 		}
 		for _, pid := range strays {
 			ended(pid, 0)
@@ -83,9 +87,6 @@ func orphans() []int {
 // that nobody can be told to have left are killed with the last group that runs. Orphans that have
 // ended by themselves are waited for on the way.
 func (r *table) killStrays(g *Group) (strays []int) {
-	if len(orphans()) == 0 {
-		return nil // as after most programs: nobody has to wait for anybody
-	}
 	r.scan.Lock()
 	defer r.scan.Unlock()
 	r.mu.Lock()
