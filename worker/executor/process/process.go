@@ -44,6 +44,7 @@ type Executor struct {
 	root      string // of control groups
 	owner     string // this process, among those of all workers
 	groups    *cgroup.Groups
+	spares    spares
 	unlimited error
 	swept     int
 }
@@ -130,8 +131,9 @@ func (p *Executor) Unlimited() error { return p.unlimited }
 // Swept returns how many folders of tasks Check removed, of files or of control groups.
 func (p *Executor) Swept() int { return p.swept }
 
-// Close removes this process's control groups. Nothing may run any more.
+// Close removes this process's control groups and spare folders. Nothing may run any more.
 func (p *Executor) Close() error {
+	p.spares.remove()
 	if p.groups == nil {
 		return nil
 	}

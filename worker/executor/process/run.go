@@ -20,7 +20,7 @@ import (
 // execute runs a task whose program is allowed.
 func (p *Executor) execute(ctx context.Context, s *worker.Start) worker.Result {
 	begin := time.Now()
-	folder, err := makeWorkFolder(p.owner)
+	folder, err := p.workFolder()
 	if err != nil {
 		return executor.Lost(fmt.Errorf("worker %s cannot make a folder for the task: %w", p.cfg.Worker, err))
 	}
@@ -40,6 +40,9 @@ func (p *Executor) execute(ctx context.Context, s *worker.Start) worker.Result {
 	}
 	x := &run{group: g, cgroup: program.Cgroup, output: output, task: s, startup: time.Since(begin)}
 	x.await(ctx)
+	if g.Vanished() {
+		p.spares.keep(folder, p.owner)
+	}
 	return x.result(ctx)
 }
 
