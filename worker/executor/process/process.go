@@ -174,7 +174,8 @@ func runnable(program string) error {
 
 // Run runs one task, in a folder of its own that is removed afterwards. The result's CPU is the time of all
 // of the task's processes. PeakMemory is the kernel's account in a control group, page cache included;
-// otherwise the most that the processes were seen to hold at one time, looking every 50 ms. Startup ends when the program has been loaded.
+// otherwise the most that the processes were seen to hold at one time, looking every 50 ms, or the largest of them ever
+// held, as far as the kernel tells. Startup ends when the program has been loaded.
 //
 // A task that certainly never began, because the machine lacked something, is lost: its scheduler places
 // it elsewhere.
