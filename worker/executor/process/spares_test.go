@@ -1,6 +1,7 @@
 package process
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -8,6 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"dodoor/worker"
 	"dodoor/worker/executor/executortest"
 )
 
@@ -110,4 +112,14 @@ func TestTasksShareNoFolder(t *testing.T) {
 	if _, none := inode("files=here"); none != 0 || len(p.spares.folders) > 0 {
 		t.Errorf("a folder with files serves again: %v", p.spares.folders)
 	}
+	ctx, cancel := context.WithCancel(t.Context())
+	noted, neighbours := filepath.Join(t.TempDir(), "pids"), filepath.Join(t.TempDir(), "pids")
+	neighbour := runs(t, func() worker.Result { return p.Run(ctx, p.task(1, 64, "pid="+neighbours, "sleep=1h")) })
+	executortest.Noted(t, neighbours, 1)
+	executortest.Finished(t, p.Run(t.Context(), p.task(1, 64, "spawn=stranger:"+noted))) // which the neighbour keeps from its end
+	if stranger := executortest.Noted(t, noted, 1)[0]; !executortest.Alive(stranger) || len(p.spares.folders) > 0 {
+		t.Errorf("a folder that a process knows serves again: %v", p.spares.folders)
+	}
+	cancel()
+	neighbour()
 }
