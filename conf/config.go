@@ -35,23 +35,25 @@ type Config struct {
 
 // Scheduler configures one scheduler replica.
 type Scheduler struct {
-	Listen         string   `toml:"listen"`
-	Address        string   `toml:"address"` // what others dial; empty: the bound address
-	Name           string   `toml:"name"`
-	Replicas       int      `toml:"replicas"` // S, when one process runs the whole cluster
-	Policy         string   `toml:"policy"`
-	BDelta         int      `toml:"b_delta"`         // placements per delta flush (Sec. 3.1)
-	SelfCorrection bool     `toml:"self_correction"` // view = snapshot + own newer placements
-	MaxRPCs        int      `toml:"max_rpcs"`        // handled at the same time
-	MaxStaleness   Duration `toml:"max_staleness"`   // flush at least this often; 0: batches alone
-	MaxAttempts    int      `toml:"max_attempts"`    // placements of one task before it fails
-	ReplaceTimeout Duration `toml:"replace_timeout"` // wait for a feasible node after one was lost
-	RetainResults  int      `toml:"retain_results"`  // ended tasks kept for their submitter
-	RetainFor      Duration `toml:"retain_for"`
-	MaxPending     int      `toml:"max_pending"`   // accepted tasks that have not ended
-	NodeGrace      Duration `toml:"node_grace"`    // a broken connection may heal this long
-	ProbeTimeout   Duration `toml:"probe_timeout"` // what a worker that does not answer a probe costs
-	DrainTimeout   Duration `toml:"drain_timeout"`
+	Listen          string   `toml:"listen"`
+	Address         string   `toml:"address"` // what others dial; empty: the bound address
+	Name            string   `toml:"name"`
+	Replicas        int      `toml:"replicas"` // S, when one process runs the whole cluster
+	Policy          string   `toml:"policy"`
+	BDelta          int      `toml:"b_delta"`         // placements per delta flush (Sec. 3.1)
+	SelfCorrection  bool     `toml:"self_correction"` // view = snapshot + own newer placements
+	MaxRPCs         int      `toml:"max_rpcs"`        // handled at the same time
+	MaxStaleness    Duration `toml:"max_staleness"`   // flush at least this often; 0: batches alone
+	MaxAttempts     int      `toml:"max_attempts"`    // placements of one task before it fails
+	ReplaceTimeout  Duration `toml:"replace_timeout"` // wait for a feasible node after one was lost
+	RetainResults   int      `toml:"retain_results"`  // ended tasks kept for their submitter
+	RetainFor       Duration `toml:"retain_for"`
+	RetainJobs      Duration `toml:"retain_jobs"`      // after the last end
+	MaxPending      int      `toml:"max_pending"`      // accepted tasks that have not ended
+	DefaultDuration Duration `toml:"default_duration"` // of a command of which nobody says how long it runs
+	NodeGrace       Duration `toml:"node_grace"`       // a broken connection may heal this long
+	ProbeTimeout    Duration `toml:"probe_timeout"`    // what a worker that does not answer a probe costs
+	DrainTimeout    Duration `toml:"drain_timeout"`
 }
 
 // Datastore configures the data service.
@@ -137,7 +139,8 @@ func Default() *Config {
 		Scheduler: Scheduler{
 			Listen: "127.0.0.1:20503", Name: cluster.SchedulerName(0), Replicas: 5, Policy: "dodoor", BDelta: 8,
 			MaxRPCs: 8, MaxAttempts: 5, ReplaceTimeout: Duration(30 * time.Second),
-			RetainResults: 100_000, RetainFor: Duration(10 * time.Minute), MaxPending: 200_000,
+			RetainResults: 100_000, RetainFor: Duration(10 * time.Minute), RetainJobs: Duration(24 * time.Hour),
+			MaxPending: 200_000, DefaultDuration: Duration(10 * time.Second),
 			NodeGrace: Duration(2 * time.Second), ProbeTimeout: Duration(time.Second), DrainTimeout: Duration(30 * time.Second),
 		},
 		Datastore: Datastore{

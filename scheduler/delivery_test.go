@@ -185,7 +185,8 @@ func (w *lossy) settle() {
 	}
 	for id, task := range w.r.tasks {
 		if task.phase != cluster.Accepted || w.ends[task.node].runs[task.number] != id {
-			w.Fatalf("task %s is %v at %s as %d, and runs there: %q", id, task.phase, task.worker, task.number, w.ends[task.node].runs[task.number])
+			w.Fatalf("task %s is %v at %s as %d, and runs there: %q", id, task.phase, w.r.workers.name(task.worker), task.number,
+				w.ends[task.node].runs[task.number])
 		}
 	}
 }

@@ -26,31 +26,82 @@ func (r *Replica) Completed(now time.Duration, n *cluster.CompletionNotice) (*Ac
 		if t == nil {
 			continue
 		}
-		at := slices.IndexFunc(t.placed, func(p placedOn) bool {
-			return p.worker == n.Node && p.incarnation == n.NodeIncarnation && p.number == c.Number
-		})
-		if at < 0 {
-			continue // not a placement of ours
+		on, ours := r.placement(t, n.Node, n.NodeIncarnation, c.Number)
+		if !ours {
+			continue
 		}
-		current := known && t.node == index && t.number == c.Number && r.nodes.slots[index].Incarnation == n.NodeIncarnation
-		r.completed(now, t, c, current, &t.placed[at])
+		current := known && int(t.node) == index && t.number == c.Number && r.nodes.slots[index].Incarnation == n.NodeIncarnation
+		r.completed(now, t, c, current, on)
 	}
 	return &r.actions, nil
 }
 
-func (r *Replica) completed(now time.Duration, t *task, c *cluster.Completion, current bool, on *placedOn) {
+// placement returns the placement of a task that a worker process says has ended; false: it is none that may end.
+func (r *Replica) placement(t *task, worker string, incarnation, number int64) (placedOn, bool) {
+	is := func(p placedOn) bool {
+		return p.number == number && p.incarnation == incarnation && r.workers.name(p.worker) == worker
+	}
+	if latest := (placedOn{t.worker, t.class, t.incarnation, t.number}); t.number > 0 && is(latest) {
+		return latest, true
+	}
+	if t.trouble != nil {
+		if at := slices.IndexFunc(t.trouble.earlier, is); at >= 0 {
+			return t.trouble.earlier[at], true
+		}
+	}
+	return placedOn{}, false
+}
+
+func (r *Replica) completed(now time.Duration, t *task, c *cluster.Completion, current bool, on placedOn) {
 	if c.Outcome == cluster.Lost {
 		r.abandoned(now, t, c, current)
 		return
 	}
+	if r.retries(t, c) {
+		r.retry(now, t, c, current, on)
+		return
+	}
 	if !current {
 		if t.phase == cluster.Sent || t.phase == cluster.Accepted {
-			r.actions.Cancel = append(r.actions.Cancel, CancelCall{t.node, t.spec.ID})
+			r.actions.Cancel = append(r.actions.Cancel, CancelCall{int(t.node), t.spec.ID})
 		}
 		t.worker, t.class, t.accepted = on.worker, on.class, 0
-		t.shape, _ = t.spec.ShapeOn(on.class)
+	}
+	if ended := *c; ended.Outcome == cluster.Cancelled && t.stopped() {
+		ended.Reason = t.batch.job.why
+		r.end(now, t, ended)
+		return
 	}
 	r.end(now, t, *c)
+}
+
+// retries reports whether a task runs again after an execution that failed. One that must not run twice does not.
+func (r *Replica) retries(t *task, c *cluster.Completion) bool {
+	j := t.batch.job
+	if j == nil || c.Outcome != cluster.Failed && c.Outcome != cluster.TimedOut || t.cancel || t.stopped() || t.spec.AtMostOnce {
+		return false
+	}
+	return t.trouble == nil && j.Retries > 0 || t.trouble != nil && t.trouble.failures < j.Retries
+}
+
+// retry runs a task again. What failed was perhaps not its latest placement: then that one is its next try.
+func (r *Replica) retry(now time.Duration, t *task, c *cluster.Completion, current bool, on placedOn) {
+	x := t.troubled()
+	x.failures++
+	t.ranBefore()
+	if t.number == on.number && t.incarnation == on.incarnation && t.worker == on.worker {
+		t.number = 0
+	} else {
+		x.earlier = slices.DeleteFunc(x.earlier, func(p placedOn) bool { return p == on })
+	}
+	if !current {
+		return
+	}
+	t.spec.Attempt++
+	t.spec.Tried = nil
+	t.phase, t.node = cluster.Placing, NoNode
+	x.reason = "worker " + r.workers.name(on.worker) + ": " + c.Reason
+	r.placeAgain(now, t)
 }
 
 // abandoned handles a worker that gave a task up while shutting down: it runs elsewhere, unless it had
@@ -69,18 +120,35 @@ func lost(reason string) cluster.Completion {
 	return cluster.Completion{Outcome: cluster.Lost, Reason: reason, ExitCode: -1}
 }
 
+func failed(reason string) cluster.Completion {
+	return cluster.Completion{Outcome: cluster.Failed, Reason: reason, ExitCode: -1}
+}
+
+// cancelled is the end of a task that no worker holds.
+func (t *task) cancelled() cluster.Completion {
+	c := cluster.Completion{Outcome: cluster.Cancelled, ExitCode: -1, Reason: "cancelled by request"}
+	if t.stopped() {
+		c.Reason = t.batch.job.why
+	}
+	return c
+}
+
+// stopped reports whether the task's job has failed as a whole.
+func (t *task) stopped() bool { return t.batch.job != nil && t.batch.job.why != "" }
+
 // end brings a task to its terminal state and keeps the record for its client.
 func (r *Replica) end(now time.Duration, t *task, c cluster.Completion) {
-	record := r.results.add(now, t.client, t.spec.ID)
+	record := r.results.add(now, t.batch.client, t.spec.ID)
+	shape := t.shape()
 	*record = cluster.TaskRecord{
 		ID: t.spec.ID, Type: t.spec.Type, Mode: t.spec.Mode,
-		Scheduler: r.cfg.Name, Worker: t.worker,
-		Demand: t.shape.Demand, Estimate: t.shape.Duration,
+		Scheduler: r.cfg.Name, Worker: r.workers.name(t.worker),
+		Demand: shape.Demand, Estimate: shape.Duration,
 		Received: t.received, Wait: c.Wait, Run: c.Run, Makespan: now - t.received,
-		Attempts: t.attempts, Outcome: c.Outcome, ExitCode: c.ExitCode, Reason: c.Reason,
+		Attempts: int(t.attempts), Outcome: c.Outcome, ExitCode: c.ExitCode, Reason: c.Reason,
 		Measured: c.Measured, ViewDecisions: t.view,
 	}
-	if t.worker != "" {
+	if t.worker != 0 {
 		record.Class = r.catalog.ClassName(t.class)
 	}
 	record.Scheduling = t.scheduling(record)
@@ -91,8 +159,12 @@ func (r *Replica) end(now time.Duration, t *task, c cluster.Completion) {
 	delete(r.tasks, t.spec.ID)
 	r.pending--
 	r.stats.Outcomes[c.Outcome]++
+	r.actions.Wake = r.actions.Wake || t.batch.client != ""
+	if t.batch.job != nil && r.jobs.ended(now, t, &c) {
+		r.actions.Wake = true
+	}
+	r.templates.release(t.batch.template)
 	r.recycle(t)
-	r.actions.Wake = true
 }
 
 // scheduling is the time from receiving a task to its worker's acknowledgement. A short task's
@@ -112,20 +184,27 @@ func (r *Replica) Cancel(now time.Duration, id string) (*Actions, bool) {
 	if t == nil {
 		return &r.actions, false
 	}
+	r.cancel(now, t)
+	return &r.actions, true
+}
+
+func (r *Replica) cancel(now time.Duration, t *task) {
 	t.cancel = true
 	switch t.phase {
 	case cluster.Placing:
-		r.end(now, t, cancelled)
+		r.end(now, t, t.cancelled())
 	case cluster.Accepted:
-		r.actions.Cancel = append(r.actions.Cancel, CancelCall{t.node, id})
+		r.actions.Cancel = append(r.actions.Cancel, CancelCall{int(t.node), t.spec.ID})
 	}
-	return &r.actions, true
 }
 
 // infeasible explains why no node can take a task: the dimension that is short everywhere and the
 // largest capacity in it.
-func (r *Replica) infeasible(t *cluster.Task) *cluster.Refusal {
-	v, dims := r.view, r.cfg.Dimensions
+func (r *Replica) infeasible(placing *task) *cluster.Refusal {
+	t, v, dims := &placing.spec, r.view, r.cfg.Dimensions
+	if r.isBarred(placing) {
+		return refuse(t.ID, cluster.NotAllowed, "%s", placing.batch.template.why)
+	}
 	if len(v.candidates) == 0 {
 		return refuse(t.ID, cluster.NoFeasibleNode, "no worker takes placements now (%d registered)", len(r.nodes.byName))
 	}

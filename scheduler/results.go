@@ -32,7 +32,7 @@ type ended struct {
 	id        string
 	record    *cluster.TaskRecord // nil when it is packed
 	packed    packed
-	client    *client
+	client    *client // nil: nobody collects it
 	cursor    int64
 	at        time.Duration
 	collected bool
@@ -57,20 +57,24 @@ func (s *results) len() int { return len(s.ring) }
 // full reports whether uncollected results use all the room, so that nothing more may be accepted.
 func (s *results) full() bool { return s.waiting >= s.limit }
 
-// add makes room for the record of a client's task, which the caller fills in.
+// add makes room for the record of a client's task, which the caller fills in. One that nobody collects counts as collected.
 func (s *results) add(now time.Duration, name, id string) *cluster.TaskRecord {
+	s.last++
+	e := s.spare.Take()
+	*e = ended{id: id, record: s.records.Take(), cursor: s.last, at: now, collected: name == ""}
+	s.ring = append(s.ring, e)
+	s.byID[id] = e
+	if name == "" {
+		return e.record
+	}
 	c := s.clients[name]
 	if c == nil {
 		c = &client{name: name}
 		s.clients[name] = c
 	}
-	s.last++
 	c.last = s.last
-	e := s.spare.Take()
-	*e = ended{id: id, record: s.records.Take(), client: c, cursor: s.last, at: now}
 	c.queue = append(c.queue, e)
-	s.ring = append(s.ring, e)
-	s.byID[id] = e
+	e.client = c
 	s.waiting++
 	return e.record
 }
@@ -127,7 +131,9 @@ func (s *results) pack(e *ended) {
 }
 
 func (s *results) forget(e *ended) {
-	delete(s.byID, e.id)
+	if s.byID[e.id] == e { // it may have run again
+		delete(s.byID, e.id)
+	}
 	c := e.client
 	if e.record != nil {
 		s.records.Put(e.record)
@@ -137,7 +143,7 @@ func (s *results) forget(e *ended) {
 		s.expired++
 		c.queue = c.queue[1:] // the oldest record is the client's oldest
 	}
-	if len(c.queue) == 0 && c.last == e.cursor {
+	if c != nil && len(c.queue) == 0 && c.last == e.cursor {
 		delete(s.clients, c.name)
 	}
 	*e = ended{}
@@ -185,7 +191,8 @@ func (r *Replica) Query(q cluster.TaskQuery) []cluster.TaskStatus {
 }
 
 func (r *Replica) status(t *task) cluster.TaskStatus {
-	return cluster.TaskStatus{ID: t.spec.ID, Type: t.spec.Type, Mode: t.spec.Mode, Phase: t.phase, Node: t.worker, Scheduler: r.cfg.Name}
+	return cluster.TaskStatus{ID: t.spec.ID, Type: t.spec.Type, Mode: t.spec.Mode, Phase: t.phase, Node: r.workers.name(t.worker),
+		Scheduler: r.cfg.Name}
 }
 
 func (r *Replica) endedStatus(e *ended) cluster.TaskStatus {

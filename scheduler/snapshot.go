@@ -126,6 +126,7 @@ func (r *Replica) applyRoster(now time.Duration, roster *cluster.Roster) {
 		index, known := r.nodes.byName[n.Name]
 		if !known {
 			index = r.nodes.add(n)
+			r.nodes.slots[index].id = r.workers.id(n.Name)
 			r.view.set(index, n.Name, r.catalog.Class(n.Class), n.Capacity, n.Slots)
 			r.actions.Connect = append(r.actions.Connect, index)
 		}

@@ -24,6 +24,9 @@ type peer struct {
 	wait     time.Duration      // until the next attempt
 	resting  bool               // for that long
 	message  cluster.Enqueue    // under way
+
+	cancels    []string // tasks that the worker is to stop, not told yet
+	cancelling bool
 }
 
 // connectPeer opens the stream to the process that now owns a node index. The caller holds the lock.
@@ -110,6 +113,7 @@ func (p *peer) attach() scheduler.Move {
 
 func (p *peer) enqueue() scheduler.Move {
 	reply, err := p.client.Enqueue(p.ctx, p.message)
+	clear(p.message.Assignments) // commands may be large
 	return p.settle(err, func(now time.Duration) scheduler.Verdict {
 		batch := p.delivery.UnderWay()
 		for i := range batch {

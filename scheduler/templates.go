@@ -1,0 +1,125 @@
+package scheduler
+
+import "dodoor/internal/cluster"
+
+// templates keeps one copy of what the tasks of a job share, by its digest, for as long as a live task or a
+// job that is kept refers to it. What nobody refers to any more stays until the next tick, so that the tasks of
+// one submission can name what the first of them brought, whatever became of that one.
+type templates struct {
+	byDigest map[string]*template
+	idle     []*template // without a reference when they were last looked at
+	messages int64       // written so far
+}
+
+// template is a template here, and what is known of it at the workers.
+type template struct {
+	digest string
+	shared *cluster.Template
+	refs   int
+	known  cluster.NodeSet // worker processes that have it
+	barred cluster.NodeSet // worker processes that may not run it
+	why    string          // the latest of them said
+	inside int64           // the message that it travels in
+}
+
+func newTemplates() templates { return templates{byDigest: map[string]*template{}} }
+
+// find returns what a command names, and takes it in where the command brings it along; nil: it is not known.
+func (s *templates) find(c *cluster.Command) *template {
+	t := s.byDigest[c.Digest]
+	if t == nil && c.Template != nil {
+		t = &template{digest: c.Digest, shared: c.Template}
+		s.byDigest[c.Digest] = t
+		s.idle = append(s.idle, t)
+	}
+	return t
+}
+
+// retain and release count a reference.
+func (t *template) retain() {
+	if t != nil {
+		t.refs++
+	}
+}
+
+func (s *templates) release(t *template) {
+	if t == nil {
+		return
+	}
+	if t.refs--; t.refs == 0 {
+		s.idle = append(s.idle, t)
+	}
+}
+
+// sweep drops what nobody refers to.
+func (s *templates) sweep() {
+	for _, t := range s.idle {
+		if t.refs == 0 {
+			delete(s.byDigest, t.digest)
+		}
+	}
+	clear(s.idle)
+	s.idle = s.idle[:0]
+}
+
+// forget takes back what is known of the worker at an index: another process comes, or none.
+func (s *templates) forget(index int) {
+	for _, t := range s.byDigest {
+		t.known.Remove(index)
+		t.barred.Remove(index)
+	}
+}
+
+// travels reports whether a template has to travel in the message that is being written to a node: it is not
+// known there, and does not travel in the message already.
+func (s *templates) travels(t *template, index int) bool {
+	if t.known.Has(index) || t.inside == s.messages {
+		return false
+	}
+	t.inside = s.messages
+	return true
+}
+
+// answered takes what a worker's answer says of the templates in a message: it has those of the placements that it
+// took, and not those that it says it does not know.
+func (s *templates) answered(batch []Dispatch, reply *cluster.EnqueueReply) {
+	for i := range batch {
+		if d := &batch[i]; d.template != nil && refusalOf(reply, d.Assignment.Number) == nil {
+			d.template.known.Add(d.Node)
+		}
+	}
+	for i := range batch {
+		d := &batch[i]
+		if d.template == nil {
+			continue
+		}
+		if refusal := refusalOf(reply, d.Assignment.Number); refusal != nil && refusal.Code == cluster.UnknownTemplate {
+			d.template.known.Remove(d.Node)
+		}
+	}
+}
+
+// bar keeps all tasks of a template from a node, which says why.
+func (t *template) bar(index int, why string) {
+	t.barred.Add(index)
+	t.why = why
+}
+
+// isBarred reports whether nodes that could run a task do not allow its command, and no other candidate could.
+func (r *Replica) isBarred(t *task) bool {
+	if t.batch.template == nil || t.batch.template.why == "" {
+		return false
+	}
+	untried := cluster.Task{Kind: &t.batch.Kind}
+	unbarred := t.batch.Kind
+	unbarred.Barred = nil
+	allowed := cluster.Task{Kind: &unbarred}
+	barred := false
+	for _, i := range r.view.candidates {
+		if r.view.Feasible(int(i), &untried) {
+			return false
+		}
+		barred = barred || r.view.Feasible(int(i), &allowed)
+	}
+	return barred
+}
