@@ -85,7 +85,7 @@ func TestWhoRunsCommands(t *testing.T) {
 		want   string
 	}{
 		{func(*Config) {}, plain, "not allowed: process.allow is empty on worker n1, so it runs no commands"},
-		{func(*Config) {}, image, "not allowed: docker.images is empty on worker n1, so it runs no commands there: add lab/tool:3"},
+		{func(*Config) {}, image, "not allowed: docker.images is empty on worker n1, so it runs no commands in containers: add lab/tool:3"},
 		{func(c *Config) { c.Executor = "sleep" }, image, ""},
 		{commands, plain, ""},
 		{func(c *Config) { commands(c); c.Judge = nil }, plain, "not allowed: worker n1 runs no commands"},
