@@ -173,7 +173,8 @@ func TestOutputOfEmulatedCommands(t *testing.T) {
 		if c := b.sched.output(t, cluster.OutputRequest{TaskID: "t", Wait: time.Minute}); !c.Ended || c.Printed != 0 || c.Attempt != 1 {
 			t.Errorf("%+v", c)
 		}
-		if _, err := b.sched.client.Output(t.Context(), cluster.OutputRequest{TaskID: "other", Max: 1}); cluster.CodeOf(err) != cluster.UnknownTask {
+		_, err := b.sched.client.Output(t.Context(), cluster.OutputRequest{TaskID: "other", Max: 1})
+		if cluster.CodeOf(err) != cluster.UnknownTask {
 			t.Error(err)
 		}
 		b.sched.answers(nil)

@@ -47,6 +47,7 @@ type Executor struct {
 	root      string // of control groups
 	owner     string // this process, among those of all workers
 	groups    *cgroup.Groups
+	programs  programs
 	unlimited error
 	swept     int
 }
