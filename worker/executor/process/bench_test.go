@@ -1,6 +1,7 @@
 package process
 
 import (
+	"strconv"
 	"testing"
 
 	"dodoor/internal/cluster"
@@ -41,7 +42,8 @@ func benchmark(b *testing.B, s worker.Start, program string) {
 		b.Fatal(err)
 	}
 	b.ReportAllocs()
-	for b.Loop() {
+	for i := 0; b.Loop(); i++ {
+		s.TaskID = strconv.Itoa(i)
 		executortest.Finished(b, p.Run(b.Context(), s))
 	}
 }
