@@ -10,7 +10,8 @@ import (
 var rows = [][]string{
 	{"internal/cluster", "internal/needs", "internal/procfs", "internal/transcript", "internal/runfiles", "internal/wholefile",
 		"internal/version", "internal/progress", "internal/poll", "gen-go/dodoor"},
-	{"scheduler", "worker", "datastore", "generator", "internal/cgroup", "internal/rpc", "internal/telemetry"},
+	{"scheduler", "worker", "datastore", "generator", "internal/cgroup", "internal/rpc", "internal/telemetry",
+		"internal/placeholder", "worker/spool"},
 	{"baselines", "worker/executor", "worker/executor/executortest", "internal/procgroup", "internal/rpc/rpctest",
 		"scheduler/schedulerd", "datastore/datastored", "generator/rundir", "generator/packing"},
 	{"sim", "generator/drive", "worker/workerd", "worker/executor/docker", "worker/executor/process", "worker/executor/stressng"},
@@ -32,22 +33,23 @@ var rows = [][]string{
 // sees the vocabulary; a shell sees its own pure package, the wire and its metrics; policies reach
 // the scheduler's shell as values, so that schedulerd and baselines never meet.
 var layers = map[string][]string{
-	"internal/cluster":    {},
-	"gen-go/dodoor":       {},
-	"internal/arch":       {},
-	"internal/mutants":    {}, // tests alone
-	"internal/needs":      {}, // for tests
-	"internal/transcript": {}, // for tests
-	"internal/runfiles":   {},
-	"internal/wholefile":  {},
-	"internal/poll":       {},
-	"internal/version":    {},
-	"internal/progress":   {},
-	"internal/rpc":        {"internal/cluster", "internal/poll", "gen-go/dodoor"},
-	"internal/telemetry":  {"internal/cluster"},
-	"internal/procfs":     {},
-	"internal/cgroup":     {"internal/poll", "internal/procfs"},
-	"internal/procgroup":  {"internal/cgroup", "internal/procfs"},
+	"internal/cluster":     {},
+	"gen-go/dodoor":        {},
+	"internal/arch":        {},
+	"internal/mutants":     {}, // tests alone
+	"internal/needs":       {}, // for tests
+	"internal/transcript":  {}, // for tests
+	"internal/runfiles":    {},
+	"internal/wholefile":   {},
+	"internal/poll":        {},
+	"internal/placeholder": {},
+	"internal/version":     {},
+	"internal/progress":    {},
+	"internal/rpc":         {"internal/cluster", "internal/poll", "gen-go/dodoor"},
+	"internal/telemetry":   {"internal/cluster"},
+	"internal/procfs":      {},
+	"internal/cgroup":      {"internal/poll", "internal/procfs"},
+	"internal/procgroup":   {"internal/cgroup", "internal/procfs"},
 
 	"scheduler": {"internal/cluster"},
 	"worker":    {"internal/cluster"},
@@ -55,19 +57,21 @@ var layers = map[string][]string{
 	"generator": {"internal/cluster"},
 
 	"baselines":            {"internal/cluster", "scheduler"},
-	"worker/executor":      {"internal/cluster", "worker"},
+	"worker/spool":         {"internal/cluster"},
+	"worker/executor":      {"internal/cluster", "internal/placeholder", "worker", "worker/spool"},
 	"internal/rpc/rpctest": {"internal/cluster", "gen-go/dodoor", "internal/rpc"},
 	"scheduler/schedulerd": {"internal/cluster", "internal/poll", "internal/rpc", "internal/telemetry", "scheduler"},
-	"worker/workerd":       {"internal/cluster", "internal/poll", "internal/rpc", "internal/telemetry", "worker", "worker/executor"},
+	"worker/workerd": {"internal/cluster", "internal/poll", "internal/rpc", "internal/telemetry", "worker", "worker/executor",
+		"worker/spool"},
 	"datastore/datastored": {"internal/cluster", "internal/poll", "internal/rpc", "internal/telemetry", "datastore"},
 	"generator/rundir":     {"internal/runfiles", "internal/wholefile", "generator"},
 	"generator/drive": {"internal/cluster", "internal/poll", "internal/progress", "internal/rpc", "internal/telemetry", "generator",
 		"generator/rundir"},
 	"generator/packing": {"internal/cluster", "generator"},
 
-	"worker/executor/docker": {"internal/cgroup", "internal/cluster", "internal/procfs", "worker", "worker/executor"},
+	"worker/executor/docker": {"internal/cgroup", "internal/cluster", "internal/procfs", "worker", "worker/executor", "worker/spool"},
 	"worker/executor/process": {"internal/cgroup", "internal/cluster", "internal/procfs", "internal/procgroup",
-		"worker", "worker/executor"},
+		"worker", "worker/executor", "worker/spool"},
 	"worker/executor/stressng":     {"internal/cluster", "internal/procfs", "internal/procgroup", "worker", "worker/executor"},
 	"worker/executor/executortest": {"internal/cluster", "internal/procfs", "worker"}, // for tests
 
@@ -88,7 +92,7 @@ var layers = map[string][]string{
 
 	"assemble": {"baselines", "conf", "datastore", "datastore/datastored", "generator", "internal/cgroup", "internal/cluster", "internal/rpc",
 		"internal/telemetry", "internal/version", "scheduler", "scheduler/schedulerd", "sim", "worker", "worker/executor",
-		"worker/executor/docker", "worker/executor/process", "worker/executor/stressng", "worker/workerd"},
+		"worker/executor/docker", "worker/executor/process", "worker/executor/stressng", "worker/spool", "worker/workerd"},
 	"host":         {"assemble", "conf", "internal/cgroup", "internal/cluster", "internal/poll", "internal/procfs", "internal/wholefile"},
 	"localcluster": {"assemble", "conf", "generator/drive", "internal/cluster", "internal/poll", "internal/rpc", "internal/telemetry"},
 	"profile": {"assemble", "conf", "internal/version", "internal/cluster", "internal/progress", "internal/wholefile", "report/plots",

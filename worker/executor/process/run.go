@@ -25,9 +25,15 @@ func (p *Executor) execute(ctx context.Context, s *worker.Start) worker.Result {
 		return executor.Lost(fmt.Errorf("worker %s cannot make a folder for the task: %w", p.cfg.Worker, err))
 	}
 	defer removeWorkFolder(folder)
-	mark, output := "TMPDIR="+folder, &executor.Tail{}
-	program := &procgroup.Program{Path: s.Argv[0], Args: s.Argv[1:], Dir: folder, Env: []string{mark, "HOME=" + folder}, Mark: mark,
-		Output: output}
+	output := executor.NewCapture(p.cfg.Spool, s)
+	defer output.End()
+	program, err := p.program(s, folder, output)
+	if err != nil {
+		return p.notPrepared(err)
+	}
+	if program.Input != nil {
+		defer program.Input.Close()
+	}
 	if p.groups != nil {
 		if program.Cgroup, err = p.groups.Create(s.TaskID, limitsOf(s)); err != nil {
 			return executor.Lost(fmt.Errorf("worker %s cannot limit the task: %w", p.cfg.Worker, err))
@@ -48,8 +54,15 @@ func (p *Executor) execute(ctx context.Context, s *worker.Start) worker.Result {
 
 // limitsOf is what a task may take: its demand, and no less than anything needs.
 func limitsOf(s *worker.Start) cgroup.Limits {
-	return cgroup.Limits{Millicores: executor.MillicoreLimit(s), Memory: executor.MemoryLimit(s) << 20}
+	memory := executor.MemoryLimit(s) << 20
+	if memory == 0 {
+		memory = noMemoryLimit
+	}
+	return cgroup.Limits{Millicores: executor.MillicoreLimit(s), Memory: memory}
 }
+
+// noMemoryLimit is more than any machine has: to the kernel, that is no limit.
+const noMemoryLimit = 1 << 62
 
 // scarce are the errors of a machine that cannot start another process now, whichever.
 var scarce = []error{syscall.EAGAIN, syscall.ENOMEM, syscall.EMFILE, syscall.ENFILE}
@@ -70,7 +83,7 @@ func notRun(g *procgroup.Group, err error) worker.Result {
 type run struct {
 	group       *procgroup.Group
 	cgroup      *cgroup.Group // nil: there are no limits
-	output      *executor.Tail
+	output      *executor.Capture
 	task        *worker.Start
 	startup     time.Duration
 	peak        int64 // bytes that were seen; a control group knows better
@@ -125,9 +138,9 @@ func (x *run) result(ctx context.Context) worker.Result {
 	case x.cgroup != nil && x.cgroup.OutOfMemory():
 		r = executor.OutOfMemory(code, x.task)
 	default:
-		r = executor.Failed(code, executor.WithOutput(err, x.output.String()))
+		r = executor.Failed(code, executor.WithOutput(err, x.output.Tail()))
 	}
 	r.CPU, r.PeakMemory = cpu, executor.MiB(x.peak)
-	r.Startup, r.Output = x.startup, x.output.String()
+	r.Startup, r.Output, r.Printed = x.startup, x.output.Tail(), x.output.Printed()
 	return r
 }
