@@ -143,17 +143,26 @@ func images(c *conf.Config) []string {
 func node(c *conf.Config, dims cluster.Dimensions) (cluster.Node, error) {
 	class, ok := c.Class(c.Worker.Class)
 	if c.Worker.Class == conf.AutoClass {
-		own, err := cgroup.Own("/", runtime.NumCPU())
+		own, err := Detected()
 		if err != nil {
 			return cluster.Node{}, fmt.Errorf("class %s of worker %s: %w", conf.AutoClass, c.Worker.Name, err)
 		}
-		class, ok = detected(own), true
+		class, ok = own, true
 	}
 	if !ok {
 		return cluster.Node{}, fmt.Errorf("worker %s needs a class (-class): one of %s, or %s", c.Worker.Name,
 			strings.Join(c.ClassNames(), ", "), conf.AutoClass)
 	}
 	return cluster.Node{Name: c.Worker.Name, Class: class.Name, Capacity: class.Capacity(dims), Slots: c.SlotsOn(class)}, nil
+}
+
+// Detected is the class that this process's machine would be, were it a node that nobody described.
+func Detected() (conf.Class, error) {
+	own, err := cgroup.Own("/", runtime.NumCPU())
+	if err != nil {
+		return conf.Class{}, err
+	}
+	return detected(own), nil
 }
 
 // detected is the class of a node that nobody described. Machines of one kind differ by a few megabytes from boot to boot,

@@ -9,13 +9,12 @@ import (
 // A package imports packages of lower rows only.
 var rows = [][]string{
 	{"internal/cluster", "internal/needs", "internal/procfs", "internal/transcript", "internal/runfiles", "internal/wholefile",
-		"internal/version", "internal/progress", "internal/poll", "gen-go/dodoor"},
-	{"scheduler", "worker", "datastore", "generator", "internal/cgroup", "internal/rpc", "internal/telemetry",
-		"internal/placeholder", "worker/spool"},
+		"internal/version", "internal/progress", "internal/poll", "internal/placeholder", "gen-go/dodoor"},
+	{"job", "scheduler", "worker", "datastore", "generator", "internal/cgroup", "internal/rpc", "internal/telemetry", "worker/spool"},
 	{"baselines", "worker/executor", "worker/executor/executortest", "internal/procgroup", "internal/rpc/rpctest",
 		"scheduler/schedulerd", "datastore/datastored", "generator/rundir", "generator/packing"},
 	{"sim", "generator/drive", "worker/workerd", "worker/executor/docker", "worker/executor/process", "worker/executor/stressng"},
-	{"conf", "report/figure", "report/stats"},
+	{"client", "conf", "report/figure", "report/stats"},
 	{"report/metrics", "report/reporttest"},
 	{"report/results"},
 	{"report/group"},
@@ -51,6 +50,7 @@ var layers = map[string][]string{
 	"internal/cgroup":      {"internal/poll", "internal/procfs"},
 	"internal/procgroup":   {"internal/cgroup", "internal/procfs"},
 
+	"job":       {"internal/cluster", "internal/placeholder"},
 	"scheduler": {"internal/cluster"},
 	"worker":    {"internal/cluster"},
 	"datastore": {"internal/cluster"},
@@ -79,6 +79,8 @@ var layers = map[string][]string{
 	"conf": below("conf", "gen-go/dodoor", "generator/packing", "internal/version", "internal/needs", "internal/progress", "internal/runfiles",
 		"internal/wholefile", "internal/rpc/rpctest", "worker/executor/executortest"),
 
+	"client": {"generator", "generator/drive", "internal/cluster", "internal/rpc", "job"},
+
 	"report/figure":     {},
 	"report/stats":      {},
 	"report/metrics":    {"internal/cluster", "internal/runfiles", "generator", "report/stats"},
@@ -106,9 +108,9 @@ var layers = map[string][]string{
 
 	"functionbench": {}, // a test of Python programs
 	"testbed":       {}, // tests of scripts/cluster on hosts
-	"cmd/dodoor": {"assemble", "campaign", "conf", "experiment", "experiment/calibrate", "generator", "generator/packing", "host",
+	"cmd/dodoor": {"assemble", "campaign", "client", "conf", "experiment", "experiment/calibrate", "generator", "generator/drive", "generator/packing", "host",
 		"internal/version", "internal/cluster", "internal/progress", "internal/rpc", "internal/runfiles", "internal/telemetry",
-		"internal/wholefile", "profile",
+		"internal/wholefile", "job", "localcluster", "profile",
 		"report", "report/metrics"},
 }
 
