@@ -19,7 +19,7 @@ DEMO_OUT := out/demo
 
 heading = @printf '\n== %s\n' '$(1)'
 
-.PHONY: help build demo mutate reproduce calibrate functionbench test bench fmt gen verify-gen clean \
+.PHONY: help build demo mutate reproduce calibrate functionbench test bench bench-run fmt gen verify-gen clean \
 	deps fmt-check vet arch lint image race fuzz vulncheck smoke quickstart
 
 help: ## explains the targets
@@ -61,6 +61,10 @@ check: fmt-check vet arch ## runs what one runs before every commit, about a min
 bench: ## runs the benchmarks
 	$(call heading,benchmarks)
 	go test -run '^$$' -bench . -benchmem -p 1 ./...
+
+bench-run: build ## short commands a second: dodoor run beside xargs and GNU parallel
+	$(call heading,short commands: nothing else should run)
+	scripts/bench-run
 
 bench-compare: $(BENCHSTAT) ## compares the benchmarks with those of a commit: BASE=commit [BENCH=regexp]
 	$(call heading,benchmarks compared with those of $(BASE))

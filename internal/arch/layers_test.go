@@ -9,7 +9,7 @@ import (
 // A package imports packages of lower rows only.
 var rows = [][]string{
 	{"internal/cluster", "internal/needs", "internal/procfs", "internal/transcript", "internal/runfiles", "internal/wholefile",
-		"internal/version", "internal/progress", "internal/poll", "gen-go/dodoor"},
+		"internal/version", "internal/progress", "internal/poll", "internal/placeholder", "gen-go/dodoor"},
 	{"scheduler", "worker", "datastore", "generator", "internal/cgroup", "internal/rpc", "internal/telemetry"},
 	{"baselines", "worker/executor", "worker/executor/executortest", "internal/procgroup", "internal/rpc/rpctest",
 		"scheduler/schedulerd", "datastore/datastored", "generator/rundir", "generator/packing"},
@@ -32,23 +32,24 @@ var rows = [][]string{
 // sees the vocabulary; a shell sees its own pure package, the wire and its metrics; policies reach
 // the scheduler's shell as values, so that schedulerd and baselines never meet.
 var layers = map[string][]string{
-	"internal/cluster":    {},
-	"gen-go/dodoor":       {},
-	"internal/arch":       {},
-	"internal/mutants":    {}, // tests alone
-	"internal/manual":     {}, // tests alone
-	"internal/needs":      {}, // for tests
-	"internal/transcript": {}, // for tests
-	"internal/runfiles":   {},
-	"internal/wholefile":  {},
-	"internal/poll":       {},
-	"internal/version":    {},
-	"internal/progress":   {},
-	"internal/rpc":        {"internal/cluster", "internal/poll", "gen-go/dodoor"},
-	"internal/telemetry":  {"internal/cluster"},
-	"internal/procfs":     {},
-	"internal/cgroup":     {"internal/poll", "internal/procfs"},
-	"internal/procgroup":  {"internal/cgroup", "internal/procfs"},
+	"internal/cluster":     {},
+	"gen-go/dodoor":        {},
+	"internal/arch":        {},
+	"internal/mutants":     {}, // tests alone
+	"internal/manual":      {}, // tests alone
+	"internal/needs":       {}, // for tests
+	"internal/transcript":  {}, // for tests
+	"internal/runfiles":    {},
+	"internal/wholefile":   {},
+	"internal/poll":        {},
+	"internal/placeholder": {},
+	"internal/version":     {},
+	"internal/progress":    {},
+	"internal/rpc":         {"internal/cluster", "internal/poll", "gen-go/dodoor"},
+	"internal/telemetry":   {"internal/cluster"},
+	"internal/procfs":      {},
+	"internal/cgroup":      {"internal/poll", "internal/procfs"},
+	"internal/procgroup":   {"internal/cgroup", "internal/procfs"},
 
 	"scheduler": {"internal/cluster"},
 	"worker":    {"internal/cluster"},
