@@ -73,7 +73,7 @@ func TestPagesAreReadAsPeopleReadThem(t *testing.T) {
 	if len(all) != 2 || all[0].line != 2 || all[0].command != "a" || all[1].command != "b \\\nc" || len(all[1].want) != 0 {
 		t.Fatalf("%+v", all)
 	}
-	for printed, want := range map[string]bool{"x y z\n": true, "x  z\n1\n2\n": true, "x y z\n1\n": true, "x z": false, "": false,
+	for printed, want := range map[string]bool{"x y z\n": true, "x  z\n1\n2\n": true, "x y z\n1\n": true, "x z": true, "xz": false, "": false,
 		"1\nx y z\n": false} {
 		if got := shows(all[0].want, printed); got != want {
 			t.Errorf("%q: %v", printed, got)
