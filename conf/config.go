@@ -90,6 +90,9 @@ type Worker struct {
 	RetainResults int      `toml:"retain_results"` // completions kept for schedulers that were replaced
 	RetainFor     Duration `toml:"retain_for"`
 	DrainTimeout  Duration `toml:"drain_timeout"`
+	Spool         string   `toml:"spool"`         // folder of what commands print; empty: one among the temporary files
+	SpoolTaskMB   int64    `toml:"spool_task_mb"` // of one attempt of a task
+	SpoolMB       int64    `toml:"spool_mb"`      // in all; the oldest that has ended goes first
 }
 
 // RPC configures every Thrift connection and server.
@@ -149,7 +152,7 @@ func Default() *Config {
 		Worker: Worker{
 			Listen: "127.0.0.1:20501", Name: cluster.WorkerName("worker", 0), Heartbeat: Duration(time.Second), MaxRPCs: 16,
 			MaxQueue: limits.MaxQueue, RetainResults: limits.RetainResults, RetainFor: Duration(limits.RetainFor),
-			DrainTimeout: Duration(30 * time.Second),
+			DrainTimeout: Duration(30 * time.Second), SpoolTaskMB: 256, SpoolMB: 4096,
 		},
 		RPC: RPC{
 			Coalesce: true, MaxBatch: 128, MaxMessageBytes: 2 << 20, MaxSnapshotBytes: 16 << 20,

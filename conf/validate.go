@@ -3,6 +3,7 @@ package conf
 import (
 	"fmt"
 	"math"
+	"path/filepath"
 
 	"dodoor/baselines"
 	"dodoor/generator"
@@ -97,6 +98,11 @@ func (w *Worker) validate(r *report) {
 	between(r, "worker.retain_results", w.RetainResults, 1, manyTasks)
 	span(r, "worker.retain_for", w.RetainFor)
 	spanOrNone(r, "worker.drain_timeout", w.DrainTimeout)
+	if w.Spool != "" && (!filepath.IsAbs(w.Spool) || filepath.Clean(w.Spool) != w.Spool) {
+		r.add("worker.spool", "must be the absolute path of a folder, or empty, found %.80q", w.Spool)
+	}
+	between(r, "worker.spool_task_mb", w.SpoolTaskMB, 1, 1<<30)
+	between(r, "worker.spool_mb", w.SpoolMB, 1, 1<<30)
 }
 
 func (c *RPC) validate(r *report) {

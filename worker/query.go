@@ -38,7 +38,7 @@ func (n *Node) status(t *task) cluster.TaskStatus {
 		r := &cluster.TaskRecord{
 			ID: t.id, Type: t.prog.name, Mode: t.mode, Scheduler: s.Scheduler,
 			Worker: n.cfg.Node.Name, Class: n.cfg.Node.Class,
-			Demand: t.shape.Demand, Estimate: t.shape.Duration, Attempts: 1,
+			Demand: t.shape.Demand, Estimate: t.shape.Duration, Attempts: t.attempt,
 			Outcome: t.result.Outcome, ExitCode: t.result.ExitCode, Reason: t.result.Reason,
 			Measured: t.result.Measured,
 		}

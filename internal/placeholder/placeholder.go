@@ -37,6 +37,18 @@ func Any(argv []string) bool {
 	return false
 }
 
+// Entries reports whether some argument has a place for an entry: {#} is none.
+func Entries(argv []string) bool {
+	for _, a := range argv {
+		for _, found := range pattern.FindAllString(a, -1) {
+			if found != "{#}" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // Highest is the highest N of an {N} among the arguments; 0: there is none.
 func Highest(argv []string) (highest int) {
 	for _, a := range argv {

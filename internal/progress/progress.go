@@ -80,6 +80,13 @@ func (l *Line) Show(done int, now time.Duration, describe func(perSecond float64
 	}
 }
 
+// Clear makes room for other lines, until the bar is drawn again.
+func (l *Line) Clear() {
+	if l != nil && l.bar != nil {
+		_ = l.bar.Clear() // what cannot be drawn need not be cleared
+	}
+}
+
 // Finish clears the bar away.
 func (l *Line) Finish() {
 	if l != nil && l.bar != nil {

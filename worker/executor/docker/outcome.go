@@ -30,7 +30,7 @@ func (x *execution) result(ctx context.Context, code int, err error, m *meter) w
 		r = executor.Failed(code, x.exitStatus(code, output))
 	}
 	r.CPU, r.PeakMemory = m.cpu, executor.MiB(m.peak)
-	r.Startup, r.Output = x.startup, output
+	r.Startup, r.Output, r.Printed = x.startup, output, x.capture.Printed()
 	return r
 }
 
@@ -44,6 +44,9 @@ func (x *execution) exitStatus(code int, output string) error {
 
 // output is the end of what the container printed, as far as the engine still knows.
 func (x *execution) output() string {
+	if x.task.Command != nil {
+		return x.capture.Tail()
+	}
 	var end executor.Tail
 	_ = x.request(inspectLimit, func(ctx context.Context) error { return x.engine.logs(ctx, x.name, &end) })
 	return end.String()
