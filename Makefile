@@ -19,7 +19,7 @@ DEMO_OUT := out/demo
 
 heading = @printf '\n== %s\n' '$(1)'
 
-.PHONY: help build demo mutate reproduce calibrate functionbench test bench fmt gen verify-gen clean \
+.PHONY: help build demo mutate reproduce calibrate functionbench test explore bench bench-run fmt gen verify-gen clean \
 	deps fmt-check vet arch lint image race fuzz vulncheck smoke quickstart
 
 help: ## explains the targets
@@ -58,9 +58,22 @@ check: fmt-check vet arch ## runs what one runs before every commit, about a min
 	$(call heading,tests without real work)
 	go test -short $(filter-out $(REAL_WORK),$(shell go list ./...))
 
+# Every run makes other draws and inputs: what it finds was there before, whoever runs it.
+EXPLORE := 20000
+PROPERTIES = $(shell grep -rl --include='*_test.go' 'rapid\.Check' . | xargs -n1 dirname | sort -u)
+explore: ## looks for what no test has found yet, an hour or two: [EXPLORE=draws and inputs each]
+	$(call heading,$(EXPLORE) draws of every property test)
+	RAPID_CHECKS=$(EXPLORE) go test -short -count=1 -timeout 4h -p 1 $(PROPERTIES)
+	$(call heading,fuzz targets)
+	scripts/fuzz $(EXPLORE)
+
 bench: ## runs the benchmarks
 	$(call heading,benchmarks)
 	go test -run '^$$' -bench . -benchmem -p 1 ./...
+
+bench-run: build ## short commands a second: dodoor run beside xargs and GNU parallel
+	$(call heading,short commands: nothing else should run)
+	scripts/bench-run
 
 bench-compare: $(BENCHSTAT) ## compares the benchmarks with those of a commit: BASE=commit [BENCH=regexp]
 	$(call heading,benchmarks compared with those of $(BASE))
@@ -119,13 +132,13 @@ image:
 	scripts/functionbench-image || [[ $${CI:-} != true ]]
 
 # Two packages at a time, but those whose tests run real work one by one: it needs the cores for itself.
-REAL_WORK := dodoor/cmd/dodoor dodoor/functionbench dodoor/testbed $(addprefix dodoor/,internal/cgroup internal/procfs internal/procgroup) \
+REAL_WORK := dodoor/cmd/dodoor dodoor/functionbench dodoor/testbed dodoor/internal/manual $(addprefix dodoor/,internal/cgroup internal/procfs internal/procgroup) \
 	$(addprefix dodoor/worker/executor/,docker process stressng)
 race:
 	$(call heading,tests under the race detector)
-	go test -race -p 2 -count=1 -timeout 10m $(filter-out $(REAL_WORK),$(shell go list ./...))
+	scripts/race -p 2 -timeout 10m $(filter-out $(REAL_WORK),$(shell go list ./...))
 	$(call heading,tests of real work)
-	go test -race -p 1 -count=1 -timeout 20m $(REAL_WORK)
+	scripts/race -p 1 -timeout 20m $(REAL_WORK)
 
 fuzz:
 	$(call heading,fuzz targets)

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"dodoor/internal/cluster"
 )
 
 // An entry whose RIF is the threshold is cold. Cold entries go by latency, hot ones behind them by RIF; of equals the

@@ -20,8 +20,8 @@ func (a *Agent) Await(ctx context.Context, names []string) error {
 	var trouble error
 	if poll.Until(ctx, askEvery, func() bool {
 		unknown, err := a.unknown(ctx, names)
-		if err != nil && ctx.Err() != nil && missing != nil {
-			return false // the time is over: the last answer counts
+		if err != nil && over(ctx) && missing != nil {
+			return false // the last answer counts
 		}
 		missing, trouble = unknown, err
 		return err == nil && len(unknown) == 0
@@ -32,6 +32,13 @@ func (a *Agent) Await(ctx context.Context, names []string) error {
 		return trouble
 	}
 	return fmt.Errorf("not registered with the data service: %s; see their logs", strings.Join(missing, ", "))
+}
+
+// over reports whether there is no time left. A connection that is cut off at a deadline may come back before the context
+// says that it has ended.
+func over(ctx context.Context) bool {
+	deadline, bounded := ctx.Deadline()
+	return ctx.Err() != nil || bounded && !time.Now().Before(deadline)
 }
 
 // unknown returns which of some names the data service does not know.

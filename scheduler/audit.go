@@ -15,8 +15,10 @@ import (
 // age.
 func (r *Replica) Overdue(now, age time.Duration) []int {
 	var nodes []int
+	var seen cluster.NodeSet
 	for _, t := range r.tasks {
-		if t.phase == cluster.Accepted && now-t.accepted > age && !slices.Contains(nodes, int(t.node)) {
+		if t.phase == cluster.Accepted && now-t.accepted > age && !seen.Has(int(t.node)) {
+			seen.Add(int(t.node))
 			nodes = append(nodes, int(t.node))
 		}
 	}

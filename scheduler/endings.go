@@ -88,7 +88,7 @@ func (r *Replica) retries(t *task, c *cluster.Completion) bool {
 func (r *Replica) retry(now time.Duration, t *task, c *cluster.Completion, current bool, on placedOn) {
 	x := t.troubled()
 	x.failures++
-	t.batch.job.retried++
+	t.ranBefore()
 	if t.number == on.number && t.incarnation == on.incarnation && t.worker == on.worker {
 		t.number = 0
 	} else {
@@ -101,11 +101,7 @@ func (r *Replica) retry(now time.Duration, t *task, c *cluster.Completion, curre
 	t.spec.Tried = nil
 	t.phase, t.node = cluster.Placing, NoNode
 	x.reason = "worker " + r.workers.name(on.worker) + ": " + c.Reason
-	if r.decide(now, t) {
-		r.stats.Retries++
-	} else {
-		r.wait(now, t)
-	}
+	r.placeAgain(now, t)
 }
 
 // abandoned handles a worker that gave a task up while shutting down: it runs elsewhere, unless it had

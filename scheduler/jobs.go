@@ -12,8 +12,11 @@ import (
 // a million of them goes on placing meanwhile.
 const sweepMost = 8192
 
-// Jobs returns this replica's share of one job, if it has one, or of up to q.Max jobs, newest first. Ended is on the
-// replica's clock.
+// pageBytes is about as much as one answer holds, so that it fits into a message.
+const pageBytes = 512 << 10
+
+// Jobs returns this replica's share of one job, if it has one, or of up to q.Max jobs, newest first, and as many as fit
+// into an answer. Ended is on the replica's clock.
 func (r *Replica) Jobs(q *cluster.JobQuery) []cluster.JobStatus {
 	if q.ID != "" {
 		if j := r.jobs.byID[q.ID]; j != nil {
@@ -22,8 +25,11 @@ func (r *Replica) Jobs(q *cluster.JobQuery) []cluster.JobStatus {
 		return nil
 	}
 	var list []cluster.JobStatus
-	for e := r.jobs.made.Back(); e != nil && len(list) < q.Max; e = e.Prev() {
-		list = append(list, r.jobStatus(e.Value.(*job)))
+	size := 0
+	for e := r.jobs.made.Back(); e != nil && len(list) < q.Max && size < pageBytes; e = e.Prev() {
+		j := e.Value.(*job)
+		list = append(list, r.jobStatus(j))
+		size += 100 + len(j.ID) + len(j.Name) + len(j.Text)
 	}
 	return list
 }
@@ -38,18 +44,26 @@ func (r *Replica) JobOpen(id string) bool {
 	return j != nil && j.open > 0
 }
 
-// JobTasks lists tasks of a job.
+// JobTasks lists tasks of a job, as many as fit into an answer: whoever wants all asks for those behind the last, until there
+// are none.
 func (r *Replica) JobTasks(q *cluster.JobTaskQuery) []cluster.JobTask {
 	j := r.jobs.byID[q.Job]
 	if j == nil {
 		return nil
 	}
 	var list []cluster.JobTask
+	size := 0
 	j.from(q.From, q.Unsuccessful, func(e *entry) bool {
-		if len(list) < q.Max {
-			list = append(list, r.jobTask(j, e))
+		if len(list) == q.Max || size >= pageBytes {
+			return false
 		}
-		return len(list) < q.Max
+		t := r.jobTask(j, e)
+		list = append(list, t)
+		size += 50 + len(t.ID) + len(t.Worker) + len(t.Reason)
+		for _, entry := range t.Entries {
+			size += len(entry)
+		}
+		return true
 	})
 	return list
 }
@@ -154,15 +168,11 @@ func (r *Replica) runAgain(now time.Duration, j *job, e *entry) {
 		worker: e.worker}
 	id := j.taskID(e.index)
 	t.spec = cluster.Task{ID: id, Seed: cluster.HashID(id), Kind: &a.batch.Kind, Attempt: int(e.attempts)}
-	t.troubled().reason = "it ran again by request"
+	t.troubled().reason = "it runs again by request"
 	r.tasks[id] = t
-	j.retried++
+	t.ranBefore()
 	r.opened(t)
-	if r.decide(now, t) {
-		r.stats.Retries++
-	} else {
-		r.wait(now, t)
-	}
+	r.placeAgain(now, t)
 }
 
 // ForgetJob forgets a job that has ended here; false: it is not known. It fails while a task is open.

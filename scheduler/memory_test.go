@@ -56,7 +56,7 @@ func bytesPerTask(t testing.TB, n int) float64 {
 // A waiting task of a job takes less than 300 bytes of a scheduler, wherever the growth of its map stands; what is left
 // of an ended one, 40.
 func TestWaitingTasksAreSmall(t *testing.T) {
-	for _, n := range []int{100_000, 130_000, 170_000} {
+	for _, n := range []int{30_000, 40_000, 60_000} {
 		if per := bytesPerTask(t, n); per >= 300 {
 			t.Errorf("%d tasks take %.0f bytes each", n, per)
 		}

@@ -1,7 +1,6 @@
 package scheduler
 
 import (
-	"maps"
 	"slices"
 	"time"
 
@@ -179,15 +178,32 @@ func (r *Replica) Query(q cluster.TaskQuery) []cluster.TaskStatus {
 		}
 		return nil
 	}
-	ids := slices.Sorted(maps.Keys(r.tasks))
 	var list []cluster.TaskStatus
-	for _, id := range ids[:min(q.Max, len(ids))] {
+	for _, id := range r.firstIDs(q.Max) {
 		list = append(list, r.status(r.tasks[id]))
 	}
 	for i := len(r.results.ring) - 1; i >= 0 && len(list) < q.Max; i-- {
 		list = append(list, r.endedStatus(r.results.ring[i]))
 	}
 	return list
+}
+
+// firstIDs returns the first n ids of live tasks in order; there may be a million others.
+func (r *Replica) firstIDs(n int) []string {
+	var ids []string
+	last := "" // none behind it is wanted; empty: not known yet
+	for id := range r.tasks {
+		if n == 0 || last != "" && id > last {
+			continue
+		}
+		if ids = append(ids, id); len(ids) == 2*n {
+			slices.Sort(ids)
+			ids = ids[:n]
+			last = ids[n-1]
+		}
+	}
+	slices.Sort(ids)
+	return ids[:min(n, len(ids))]
 }
 
 func (r *Replica) status(t *task) cluster.TaskStatus {

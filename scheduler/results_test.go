@@ -138,3 +138,19 @@ func TestQueries(t *testing.T) {
 		}
 	}
 }
+
+// The tasks of a listing are the first by their ids, however many there are.
+func TestListingsAreInOrder(t *testing.T) {
+	r := replicaWith(t, testConfig(), paperPolicy(t), paperNodes(5))
+	var all []string
+	for i := range 100 {
+		all = append(all, fmt.Sprint((i*37)%100))
+		submit(t, r, 0, request(all[i], 1, 1, 1))
+	}
+	slices.Sort(all)
+	for _, n := range []int{0, 1, 2, 33, 50, 99, 100, 1000} {
+		if got := ids(r.Query(cluster.TaskQuery{Max: n})); !slices.Equal(got, all[:min(n, 100)]) {
+			t.Errorf("%d of 100: %v", n, got)
+		}
+	}
+}

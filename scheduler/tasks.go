@@ -179,19 +179,33 @@ func (r *Replica) replace(now time.Duration, t *task, reason string, arrived boo
 	t.phase, t.node, x.reason = cluster.Placing, NoNode, reason
 	if arrived {
 		x.losses++
-		if t.batch.job != nil {
-			t.batch.job.retried++
-		}
 	}
 	switch {
 	case t.cancel:
 		r.end(now, t, t.cancelled())
 	case x.losses >= r.crashLimit(t):
 		r.end(now, t, lost(reason+" (the last of "+strconv.Itoa(x.losses)+" losses)"))
-	case r.decide(now, t):
-		r.stats.Retries++
 	default:
+		if arrived {
+			t.ranBefore()
+		}
+		r.placeAgain(now, t)
+	}
+}
+
+// placeAgain finds a node for a task that had one, now or later.
+func (r *Replica) placeAgain(now time.Duration, t *task) {
+	if r.decide(now, t) {
+		r.stats.Retries++
+	} else {
 		r.wait(now, t)
+	}
+}
+
+// ranBefore tells the task's job of an execution beyond the first.
+func (t *task) ranBefore() {
+	if t.batch.job != nil {
+		t.batch.job.retried++
 	}
 }
 
@@ -231,6 +245,8 @@ func (r *Replica) retryUnplaced(now time.Duration) {
 			r.end(now, t, lost(t.trouble.reason+", and no node took it for "+r.cfg.ReplaceTimeout.String()))
 		case r.decide(now, t):
 			r.stats.Retries++
+		case r.isBarred(t):
+			r.end(now, t, failed("no worker allows it: "+t.batch.template.why))
 		default:
 			r.unplaced = append(r.unplaced, t)
 		}

@@ -17,6 +17,7 @@ type oracle struct {
 	draining  bool
 	delivered map[receipt]int // acknowledged completions
 	accepted  map[receipt]bool
+	known     map[string]bool // programs that somebody brought along
 }
 
 // receipt names one placement.
@@ -92,7 +93,7 @@ func (o *oracle) enqueue(p *proc, m *cluster.Enqueue) (refused []int64, starts [
 			if x.outcome != cluster.NoOutcome {
 				p.waiting = append(p.waiting, waitingEnd{x, a.Number})
 			}
-		case o.draining || !a.Shape.Demand.FitsIn(&o.cfg.Node.Capacity):
+		case o.draining || !o.mayRun(&a) || !a.Shape.Demand.FitsIn(&o.cfg.Node.Capacity):
 			refused = append(refused, a.Number)
 			continue
 		default:
@@ -104,6 +105,19 @@ func (o *oracle) enqueue(p *proc, m *cluster.Enqueue) (refused []int64, starts [
 	}
 	p.received = max(p.received, m.Number)
 	return refused, starts
+}
+
+// mayRun reports whether the node knows what a task runs, and runs that.
+func (o *oracle) mayRun(a *cluster.Assignment) bool {
+	program := programs[a.TaskID]
+	if a.Command == nil {
+		return true
+	}
+	o.known[program] = o.known[program] || a.Command.Template != nil
+	if !o.known[program] {
+		delete(o.known, program)
+	}
+	return o.known[program] && program != "bad"
 }
 
 // admit is the rule of Sec. 4.2.

@@ -89,9 +89,9 @@ func (n *Node) resolve(t *cluster.Template) (p program, refusal string) {
 	switch {
 	case p.emulated:
 	case !n.cfg.has(p.executor):
-		refusal = fmt.Sprintf("%s is empty on worker %s, so it runs no commands there", setting, n.cfg.Node.Name)
+		refusal = fmt.Sprintf("%s is empty on worker %s, so it runs no commands", setting, n.cfg.Node.Name)
 		if t.Image != "" {
-			refusal += ": add " + t.Image
+			refusal += " in containers: add " + t.Image
 		}
 	case n.cfg.Judge == nil:
 		refusal = fmt.Sprintf("worker %s runs no commands", n.cfg.Node.Name)

@@ -36,6 +36,7 @@ var layers = map[string][]string{
 	"gen-go/dodoor":        {},
 	"internal/arch":        {},
 	"internal/mutants":     {}, // tests alone
+	"internal/manual":      {}, // tests alone
 	"internal/needs":       {}, // for tests
 	"internal/transcript":  {}, // for tests
 	"internal/runfiles":    {},

@@ -36,7 +36,7 @@ func (p *Executor) Allows(t *cluster.Template) error {
 			return p.allowsAny(program)
 		}
 	}
-	_, err := p.find(t, program)
+	_, err := p.resolve(t, program)
 	return err
 }
 
@@ -47,41 +47,6 @@ func (p *Executor) allowsAny(program string) error {
 	}
 	return fmt.Errorf("worker %s would have to run any program for %.80q: process.allow has only %s, and \"*\" would allow it",
 		p.cfg.Worker, program, strings.Join(p.cfg.Allow, ", "))
-}
-
-// find returns the path of a command's program, which may run here.
-func (p *Executor) find(t *cluster.Template, program string) (path string, err error) {
-	switch {
-	case filepath.IsAbs(program):
-		path = program
-	case strings.Contains(program, "/") && t.Workdir != "":
-		path = t.Workdir + "/" + program
-	case strings.Contains(program, "/"):
-		return "", fmt.Errorf("the program %.200q has no absolute path, and a task's own folder is empty: give the path, or a working folder",
-			program)
-	default:
-		if path, err = p.lookUp(t, program); err != nil {
-			return "", err
-		}
-	}
-	if err := runnable(path); err != nil {
-		return "", fmt.Errorf("worker %s cannot run %.200q: %w", p.cfg.Worker, program, err)
-	}
-	return path, p.allowsProgram(path)
-}
-
-// lookUp finds a program in the PATH that the command gets.
-func (p *Executor) lookUp(t *cluster.Template, program string) (string, error) {
-	folders, given := executor.Variable(t.Env, "PATH")
-	if !given {
-		folders = taskPath
-	}
-	for _, folder := range filepath.SplitList(folders) {
-		if path := folder + "/" + program; filepath.IsAbs(folder) && runnable(path) == nil {
-			return path, nil
-		}
-	}
-	return "", fmt.Errorf("worker %s has no program %.200q in the PATH of tasks, %.200s", p.cfg.Worker, program, folders)
 }
 
 // allowsProgram says why process.allow does not allow a program, if so. An entry allows the program of its name in its

@@ -47,6 +47,8 @@ type Executor struct {
 	root      string // of control groups
 	owner     string // this process, among those of all workers
 	groups    *cgroup.Groups
+	spares    spares
+	programs  programs
 	unlimited error
 	swept     int
 }
@@ -133,8 +135,9 @@ func (p *Executor) Unlimited() error { return p.unlimited }
 // Swept returns how many folders of tasks Check removed, of files or of control groups.
 func (p *Executor) Swept() int { return p.swept }
 
-// Close removes this process's control groups. Nothing may run any more.
+// Close removes this process's control groups and spare folders. Nothing may run any more.
 func (p *Executor) Close() error {
+	p.spares.remove()
 	if p.groups == nil {
 		return nil
 	}
@@ -162,7 +165,8 @@ func runnable(program string) error {
 
 // Run runs one task, in a folder of its own that is removed afterwards. The result's CPU is the time of all
 // of the task's processes. PeakMemory is the kernel's account in a control group, page cache included;
-// otherwise the most that the processes were seen to hold at one time, looking every 50 ms. Startup ends when the program has been loaded.
+// otherwise the most that the processes were seen to hold at one time, looking every 50 ms, or the largest of them ever
+// held, as far as the kernel tells. Startup ends when the program has been loaded.
 //
 // A task that certainly never began, because the machine lacked something, is lost: its scheduler places
 // it elsewhere.

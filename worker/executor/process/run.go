@@ -20,7 +20,7 @@ import (
 // execute runs a task whose program is allowed.
 func (p *Executor) execute(ctx context.Context, s *worker.Start) worker.Result {
 	begin := time.Now()
-	folder, err := makeWorkFolder(p.owner)
+	folder, err := p.workFolder()
 	if err != nil {
 		return executor.Lost(fmt.Errorf("worker %s cannot make a folder for the task: %w", p.cfg.Worker, err))
 	}
@@ -46,6 +46,9 @@ func (p *Executor) execute(ctx context.Context, s *worker.Start) worker.Result {
 	}
 	x := &run{group: g, cgroup: program.Cgroup, output: output, task: s, startup: time.Since(begin)}
 	x.await(ctx)
+	if g.Vanished() {
+		p.spares.keep(folder, p.owner)
+	}
 	return x.result(ctx)
 }
 
@@ -87,43 +90,43 @@ type run struct {
 	interrupted bool  // the context ended it
 }
 
-// memoryEvery is how often to look at memory that nobody else keeps an account of.
+// memoryEvery is how often to look at memory that nobody else keeps an account of. The kernel's own figure, of the largest
+// process, has to do for what is over sooner.
 const memoryEvery = 50 * time.Millisecond
 
 // await stays until nothing of the task is left, and sees to that at the end of ctx.
 func (x *run) await(ctx context.Context) {
 	seen := procfs.NewUsage(x.group.PID())
-	var tick <-chan time.Time
-	if x.cgroup == nil || !x.cgroup.Account().Readable() {
-		ticker := time.NewTicker(memoryEvery)
-		defer ticker.Stop()
-		tick = ticker.C
-		seen.Sample()
-	}
-	for {
+	ticker := time.NewTicker(memoryEvery)
+	defer ticker.Stop()
+	for ended := false; !ended; {
 		select {
 		case <-x.group.Done():
-			x.peak = seen.Peak()
-			return
-		case <-tick:
-			seen.Sample()
+			ended = true
+		case <-ticker.C:
+			if x.cgroup != nil && x.cgroup.Account().Readable() {
+				ticker.Stop()
+			} else {
+				seen.Sample()
+			}
 		case <-ctx.Done():
 			x.interrupted = true
 			x.group.Kill()
 			<-x.group.Done()
-			x.peak = seen.Peak()
-			return
+			ended = true
 		}
 	}
+	x.peak = max(seen.Peak(), x.group.Peak())
 }
 
 // result is how the task ended.
 func (x *run) result(ctx context.Context) worker.Result {
-	cpu, oom := x.group.CPU(), false
+	cpu := x.group.CPU()
 	if x.cgroup != nil {
 		total, peak := x.cgroup.Account().Read()
-		cpu, x.peak = max(cpu, total), max(x.peak, peak)
-		oom = x.cgroup.OutOfMemory()
+		if cpu = max(cpu, total); peak > 0 {
+			x.peak = peak
+		}
 	}
 	var r worker.Result
 	code, err := x.group.Exit()
@@ -132,7 +135,7 @@ func (x *run) result(ctx context.Context) worker.Result {
 		r = executor.Interrupted(ctx)
 	case code == 0:
 		r = worker.Result{Outcome: cluster.Finished}
-	case oom:
+	case x.cgroup != nil && x.cgroup.OutOfMemory():
 		r = executor.OutOfMemory(code, x.task)
 	default:
 		r = executor.Failed(code, executor.WithOutput(err, x.output.Tail()))

@@ -75,10 +75,11 @@ func TestBriefDaemons(t *testing.T) {
 	neighbour := runs(t, func() worker.Result { return p.Run(ctx, p.task(1, 64, "spawn=brief:"+file, "sleep=1h")) })
 	daemon := executortest.Noted(t, file, 1)[0]
 	executortest.Eventually(t, "the daemon has ended", func() bool { return endedOrphan(daemon) })
-	executortest.Finished(t, p.Run(t.Context(), p.task(1, 64)))
-	if left := executortest.Descendants(); len(left) != 1 {
-		t.Errorf("%v: want the neighbour alone", left)
-	}
+	// One that ends while the kernel lists this process's children may be missing from the list: the next task sees to it.
+	executortest.Eventually(t, "the neighbour alone is left", func() bool {
+		executortest.Finished(t, p.Run(t.Context(), p.task(1, 64)))
+		return len(executortest.Descendants()) == 1
+	})
 	cancel()
 	neighbour()
 }
