@@ -25,7 +25,6 @@ type visit struct {
 	stop   context.CancelFunc
 	data   *rpc.DataClient
 	status cluster.ClusterStatus
-	name   string // of the job that the command is about
 }
 
 // close hangs up.
@@ -63,7 +62,7 @@ func (o *options) parseArgument(args []string, what string) int {
 			return code
 		}
 	}
-	usage := fmt.Sprintf("usage: %s [flags] %s", o.Name(), strings.ToUpper(what))
+	usage := fmt.Sprintf("usage: %s [flags] %s", o.Name(), strings.ReplaceAll(strings.ToUpper(what), " OR ", " or "))
 	switch {
 	case o.NArg() == 0 || o.Arg(0) == "":
 		return o.fail(exitUsage, fmt.Errorf("which %s? %s", what, usage))

@@ -102,16 +102,16 @@ func parseJob(declare func() *jobFlags, args []string) (*jobFlags, []byte, int) 
 
 // check refuses flags that contradict each other.
 func (f *jobFlags) check() error {
-	lists := 0
-	for _, given := range []bool{f.array != "", f.from != ""} {
-		if given {
-			lists++
+	stdins := 0
+	for _, file := range []string{f.stdin, f.eachLine, f.from} {
+		if file == "-" {
+			stdins++
 		}
 	}
 	switch {
 	case f.from != "" && (f.script != "" || f.NArg() > 0 || f.eachLine != ""):
 		return errors.New("-from has the commands in its lines: leave out -script, -each-line and a command of your own")
-	case lists > 1:
+	case f.array != "" && f.from != "":
 		return errors.New("-array and -from: a job has one list of tasks")
 	case f.array != "" && f.eachLine != "":
 		return errors.New("-array and -each-line: a job has one or the other")
@@ -119,7 +119,7 @@ func (f *jobFlags) check() error {
 		return errors.New("-retries, -crash-limit and -max-fails cannot be negative")
 	case f.timeLimit < 0 || f.timeLimit%time.Millisecond != 0:
 		return fmt.Errorf("-time-limit %v: allowed are whole milliseconds up to a year (8760h), and 0 for none", f.timeLimit)
-	case strings.Count(" "+strings.Join([]string{f.stdin, f.eachLine, f.from}, " ")+" ", " - ") > 1:
+	case stdins > 1:
 		return errors.New("standard input can be read once: for one of -stdin, -each-line and -from")
 	}
 	return f.printing.check()

@@ -17,7 +17,7 @@ import (
 	"dodoor/job"
 )
 
-// visitJob reads one argument, the name of a job, with flags before or behind it, and connects to its cluster.
+// visitJob reads one argument, the name of a job, and connects to its cluster.
 func (o *options) visitJob(args []string) (*visit, *client.Cluster, int) {
 	if code := o.parseArgument(args, "job"); code >= 0 {
 		return nil, nil, code
@@ -26,7 +26,6 @@ func (o *options) visitJob(args []string) (*visit, *client.Cluster, int) {
 	if code >= 0 {
 		return nil, nil, code
 	}
-	v.name = o.Arg(0)
 	return v, v.client(), -1
 }
 

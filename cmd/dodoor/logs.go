@@ -37,17 +37,20 @@ func runLogs(args []string, stdout, stderr io.Writer) int {
 	l.outFlags(&l.printing)
 	l.BoolVar(&l.follow, "follow", false, "go on printing until the task, or every task one after the other, has ended")
 	l.IntVar(&l.attempt, "attempt", 0, "of one task: this attempt, from 1 on; 0: the newest")
-	v, c, code := l.visitJob(args)
+	if code := l.parseArgument(args, "job"); code >= 0 {
+		return code
+	}
+	id, index, one := job.ParseID(l.Arg(0))
+	if l.attempt < 0 || l.attempt > 0 && !one {
+		return l.fail(exitUsage, errors.New("-attempt is a number from 1 on, of one task: JOB.INDEX"))
+	}
+	v, code := l.connect()
 	if code >= 0 {
 		return code
 	}
 	defer v.close()
-	defer c.Close()
-	id, index, one := job.ParseID(v.name)
-	l.cluster, l.job = c, id
-	if l.attempt < 0 || l.attempt > 0 && !one {
-		return l.fail(exitUsage, errors.New("-attempt is a number from 1 on, of one task: JOB.INDEX"))
-	}
+	l.cluster, l.job = v.client(), id
+	defer l.cluster.Close()
 	pipe := make(chan os.Signal, 1) // that nobody reads any more is an error where it is written
 	signal.Notify(pipe, syscall.SIGPIPE)
 	defer signal.Stop(pipe)
