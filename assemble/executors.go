@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net/url"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -64,7 +63,7 @@ func newSpool(c *conf.Config) (*spool.Spool, error) {
 	}
 	w, folder := &c.Worker, ""
 	if w.Spool != "" {
-		folder = filepath.Join(w.Spool, url.PathEscape(w.Name)) // workers of one host may have one configuration
+		folder = filepath.Join(w.Spool, w.Name) // workers of one host may have one configuration
 	}
 	return spool.New(spool.Config{Worker: w.Name, Folder: folder, TaskBytes: w.SpoolTaskMB << 20, Bytes: w.SpoolMB << 20})
 }
