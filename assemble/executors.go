@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -60,8 +61,11 @@ func newSpool(c *conf.Config) (*spool.Spool, error) {
 	if c.Worker.Executor == "sleep" || len(c.Process.Allow)+len(c.Docker.Images) == 0 {
 		return nil, nil
 	}
-	w := &c.Worker
-	return spool.New(spool.Config{Worker: w.Name, Folder: w.Spool, TaskBytes: w.SpoolTaskMB << 20, Bytes: w.SpoolMB << 20})
+	w, folder := &c.Worker, ""
+	if w.Spool != "" {
+		folder = filepath.Join(w.Spool, w.Name) // workers of one host may have one configuration
+	}
+	return spool.New(spool.Config{Worker: w.Name, Folder: folder, TaskBytes: w.SpoolTaskMB << 20, Bytes: w.SpoolMB << 20})
 }
 
 // newExecutors makes the executors that this worker's task types and commands ask for, and checks that what they

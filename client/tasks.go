@@ -77,7 +77,7 @@ func (s *stream) head(ctx context.Context) (*cluster.JobTask, error) {
 		if err != nil && cluster.CodeOf(err) != cluster.UnknownTask {
 			return nil, fmt.Errorf("scheduler %s: %w", s.from.Name, err)
 		}
-		s.tasks, s.last = tasks, len(tasks) < s.query.Max
+		s.tasks, s.last = tasks, len(tasks) == 0 // a page has as many as fit into a message
 		if len(tasks) > 0 {
 			s.query.From = tasks[len(tasks)-1].Index + 1
 		}

@@ -64,7 +64,7 @@ func (o *jobsOracle) answer() {
 	}
 	current := o.r.current(d) != nil
 	if current && code == cluster.NotAllowed {
-		o.barred[o.onProcess(d)] = true
+		o.barred[o.onProcess(d)] = o.now
 	}
 	o.perform(o.r.Acknowledged(o.now, []Dispatch{*d}, reply))
 }
@@ -110,7 +110,7 @@ func (o *jobsOracle) perform(actions *Actions) {
 		if a.Attempt <= o.attempts[a.TaskID] {
 			o.Fatalf("task %s: attempt %d after %d", a.TaskID, a.Attempt, o.attempts[a.TaskID])
 		}
-		if o.barred[o.onProcess(&d)] {
+		if since, barred := o.barred[o.onProcess(&d)]; barred && o.now-since < barredFor {
 			o.Fatalf("task %s goes to node %d, which does not allow it", a.TaskID, d.Node)
 		}
 		o.attempts[a.TaskID] = a.Attempt

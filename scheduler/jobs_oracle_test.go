@@ -40,7 +40,7 @@ type jobsOracle struct {
 	ended    map[string]cluster.Outcome // by task
 	attempts map[string]int             // the latest by task
 	failures map[string]int             // executions of a task that failed, since it was last asked for
-	barred   map[string]bool            // template on worker process
+	barred   map[string]time.Duration   // since when, by template on worker process
 }
 
 func newJobsOracle(t *rapid.T) *jobsOracle {
@@ -57,7 +57,7 @@ func newJobsOracle(t *rapid.T) *jobsOracle {
 	o := &jobsOracle{T: t, r: r, nodes: []cluster.Node{nodeOf("a", 8, 1000), nodeOf("b", 8, 1000), nodeOf("c", 8, 1000)},
 		templates: []*cluster.Template{programOf("x"), programOf("y")},
 		accepted:  map[string]string{}, ended: map[string]cluster.Outcome{}, attempts: map[string]int{}, failures: map[string]int{},
-		barred: map[string]bool{}}
+		barred: map[string]time.Duration{}}
 	for i := range 3 {
 		o.jobs = append(o.jobs, cluster.Job{ID: fmt.Sprint("j", i), Retries: rapid.IntRange(0, 2).Draw(t, "retries"),
 			CrashLimit: rapid.IntRange(0, 2).Draw(t, "crash limit"), MaxFails: rapid.SampledFrom([]int64{0, 0, 2}).Draw(t, "max fails")})

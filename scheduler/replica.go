@@ -222,7 +222,7 @@ func (r *Replica) Tick(now time.Duration) *Actions {
 	r.results.expire(now)
 	r.sweepJobs(now)
 	r.jobs.expire(now, &r.templates)
-	r.templates.sweep()
+	r.templates.sweep(now)
 	return &r.actions
 }
 

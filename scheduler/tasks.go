@@ -129,12 +129,12 @@ func refusalOf(reply *cluster.EnqueueReply, number int64) *cluster.Refusal {
 }
 
 // refused finds another place for a task that its worker did not take. A worker that does not know a template which
-// it had is asked again; one that does not allow a command is asked by no task of that template any more.
+// it had is asked again; one that does not allow a command is asked by no task of that template for a while.
 func (r *Replica) refused(now time.Duration, t *task, d *Dispatch, refusal *cluster.Refusal) {
 	x := t.troubled()
 	switch {
 	case d.template != nil && refusal.Code == cluster.NotAllowed:
-		d.template.bar(d.Node, refusal.Message)
+		r.templates.bar(now, d.template, d.Node, refusal.Message)
 	case d.template != nil && refusal.Code == cluster.UnknownTemplate && d.template.known.Has(d.Node):
 		r.tryNext(now, t, refusal, true)
 		return

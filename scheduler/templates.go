@@ -1,6 +1,11 @@
 package scheduler
 
-import "dodoor/internal/cluster"
+import (
+	"slices"
+	"time"
+
+	"dodoor/internal/cluster"
+)
 
 // templates keeps one copy of what the tasks of a job share, by its digest, for as long as a live task or a
 // job that is kept refers to it. What nobody refers to any more stays until the next tick, so that the tasks of
@@ -9,6 +14,7 @@ type templates struct {
 	byDigest map[string]*template
 	idle     []*template // without a reference when they were last looked at
 	messages int64       // written so far
+	barred   []*template // somewhere
 }
 
 // template is a template here, and what is known of it at the workers.
@@ -18,7 +24,8 @@ type template struct {
 	refs   int
 	known  cluster.NodeSet // worker processes that have it
 	barred cluster.NodeSet // worker processes that may not run it
-	why    string          // the latest of them said
+	why    string          // the latest of them said; empty: there is none
+	since  time.Duration   // it said so
 	inside int64           // the message that it travels in
 }
 
@@ -51,8 +58,20 @@ func (s *templates) release(t *template) {
 	}
 }
 
-// sweep drops what nobody refers to.
-func (s *templates) sweep() {
+// barredFor is how long a worker is not asked again for a template that it does not allow: a program can be installed
+// meanwhile.
+const barredFor = time.Minute
+
+// sweep drops what nobody refers to, and lets workers be asked again that did not allow a template long ago.
+func (s *templates) sweep(now time.Duration) {
+	s.barred = slices.DeleteFunc(s.barred, func(t *template) bool {
+		if now-t.since < barredFor {
+			return false
+		}
+		t.barred.Clear()
+		t.why = ""
+		return true
+	})
 	for _, t := range s.idle {
 		if t.refs == 0 {
 			delete(s.byDigest, t.digest)
@@ -100,9 +119,15 @@ func (s *templates) answered(batch []Dispatch, reply *cluster.EnqueueReply) {
 }
 
 // bar keeps all tasks of a template from a node, which says why.
-func (t *template) bar(index int, why string) {
+func (s *templates) bar(now time.Duration, t *template, index int, why string) {
+	if why == "" {
+		why = "a worker does not allow this command, and does not say why"
+	}
+	if t.why == "" {
+		s.barred = append(s.barred, t)
+	}
 	t.barred.Add(index)
-	t.why = why
+	t.why, t.since = why, now
 }
 
 // isBarred reports whether nodes that could run a task do not allow its command, and no other candidate could.

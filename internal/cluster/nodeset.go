@@ -16,6 +16,9 @@ func (s *NodeSet) Add(i int) {
 	s.words[i>>6] |= 1 << (i & 63)
 }
 
+// Clear takes all nodes out of the set.
+func (s *NodeSet) Clear() { clear(s.words) }
+
 // Remove takes node i out of the set.
 func (s *NodeSet) Remove(i int) {
 	if i>>6 < len(s.words) {
