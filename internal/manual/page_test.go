@@ -103,7 +103,7 @@ func newPerson(t *testing.T) *person {
 }
 
 // patience is how long one command of a page may take.
-const patience = 2 * time.Minute
+const patience = 5 * time.Minute
 
 // types runs a command line, and returns what the terminal shows.
 func (p *person) types(ctx context.Context, command string) string {
