@@ -69,7 +69,7 @@ func (n *Node) place(now time.Duration, s *stream, a *cluster.Assignment, action
 	if a.Number <= s.number {
 		return n.repeat(s, a, held, actions)
 	}
-	if held != nil && !(held.phase == cluster.Ended && held.result.Outcome == cluster.Lost) {
+	if held != nil && !held.runsAnew(a) {
 		return n.share(s, a, held, actions)
 	}
 	p, refusal := n.check(now, a)
@@ -111,6 +111,21 @@ func (n *Node) repeat(s *stream, a *cluster.Assignment, held *task, actions *Act
 	}
 	n.counts.Repeated++
 	return nil
+}
+
+// runsAnew reports whether an assignment asks for another execution than that which t was: t was given up, or it is a
+// command that failed and is tried once more, by a scheduler that has not acknowledged yet that it failed.
+func (t *task) runsAnew(a *cluster.Assignment) bool {
+	if t.phase != cluster.Ended {
+		return false
+	}
+	switch t.result.Outcome {
+	case cluster.Lost:
+		return true
+	case cluster.Failed, cluster.TimedOut:
+		return a.Command != nil && a.Attempt > t.attempt
+	}
+	return false
 }
 
 // share answers a new placement of a task that the node holds: for another scheduler, after its

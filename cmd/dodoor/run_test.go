@@ -37,7 +37,7 @@ func TestRunHere(t *testing.T) {
 		{"a failure", "", "task 2 (b): failed: exit status 3\n1 of 2 tasks finished", 1,
 			[]string{"-k", "--", "sh", "-c", "[ {} = a ] || exit 3", ":::", "a", "b"}},
 		{"the task's own code", "", "", 7, []string{"-quiet", "-exit-code", "--", "sh", "-c", "exit 7"}},
-		{"a retry", "", "", 0, []string{"-quiet", "-retries", "2", "-env", "F=" + filepath.Join(t.TempDir(), "f"), "--", "sh", "-c", "[ -e $F ] || { touch $F; exit 1; }"}},
+		{"a retry", "", "", 0, []string{"-retries", "2", "-env", "F=" + filepath.Join(t.TempDir(), "f"), "--", "sh", "-c", "[ -e $F ] || { touch $F; exit 1; }"}},
 		{"a time limit", "", "timed-out: ran past its time limit", 1, []string{"-time-limit", "50ms", "--", "sleep", "60"}},
 		{"no such program", "", `dodoor run: the worker does not run this: worker here-1 has no program "nosuch-program"`, 1, []string{"--", "nosuch-program"}},
 		{"a demand that nobody has", "", "dodoor run: task 1 (a): no feasible node: cores: the task needs 9000 cores", 1,
