@@ -128,7 +128,8 @@ func (c *Cluster) Wait(ctx context.Context, id string, show func(Job)) (Job, err
 		case err == nil && j.Open() == 0 && j.Unknown == 0:
 			return j, nil
 		case err == nil && j.Open() == 0 && j.Accepted == accepted && time.Since(quiet) > patience:
-			return j, fmt.Errorf("job %s: no scheduler tells of %d of its %d tasks: they were not submitted, or a scheduler is gone", id, j.Unknown, j.Tasks)
+			return j, fmt.Errorf("job %s: no scheduler tells of %d of its %d tasks: they were not submitted, or a scheduler is gone", id,
+				j.Unknown, j.Tasks)
 		case err == nil:
 			silent = time.Time{}
 		}

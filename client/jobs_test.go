@@ -107,7 +107,11 @@ func TestWait(t *testing.T) {
 			}
 			return nil
 		}
-		time.AfterFunc(time.Minute, func() { b.end(b.tasks["j.2"], cluster.Failed, false) })
+		time.AfterFunc(time.Minute, func() {
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			b.end(b.tasks["j.2"], cluster.Failed, false)
+		})
 		j, err := of(a, b).Wait(t.Context(), "j", func(Job) {})
 		if err != nil || j.Outcomes[cluster.Failed] != 1 || j.OK() || time.Since(start) > time.Minute+pollWait {
 			t.Errorf("%+v, %v after %v", j, err, time.Since(start))
@@ -116,7 +120,8 @@ func TestWait(t *testing.T) {
 		if _, err := of(a, b).Wait(t.Context(), "j", func(Job) {}); err == nil || !strings.Contains(err.Error(), "scheduler b") {
 			t.Error(err)
 		}
-		if _, err := of(a).Wait(t.Context(), "j", func(Job) {}); err == nil || !strings.Contains(err.Error(), "no scheduler tells of 1 of its 2 tasks") {
+		if _, err := of(a).Wait(t.Context(), "j", func(Job) {}); err == nil ||
+			!strings.Contains(err.Error(), "no scheduler tells of 1 of its 2 tasks") {
 			t.Error(err)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)

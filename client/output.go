@@ -21,12 +21,14 @@ type Output struct {
 const rangeBytes = 1 << 20
 
 // read asks for a part of one of the two streams.
-func (c *Cluster) read(ctx context.Context, o Output, errors bool, offset int64, most int, wait time.Duration) (cluster.OutputChunk, error) {
+func (c *Cluster) read(ctx context.Context, o Output, errors bool, offset int64, most int, wait time.Duration) (chunk cluster.OutputChunk,
+	err error) {
 	w, err := c.worker(ctx, o.Worker)
 	if err != nil {
-		return cluster.OutputChunk{}, err
+		return chunk, err
 	}
-	chunk, err := w.Output(ctx, cluster.OutputRequest{TaskID: o.TaskID, Attempt: o.Attempt, Errors: errors, Offset: offset, Max: most, Wait: wait})
+	chunk, err = w.Output(ctx, cluster.OutputRequest{TaskID: o.TaskID, Attempt: o.Attempt, Errors: errors, Offset: offset, Max: most,
+		Wait: wait})
 	switch {
 	case err == nil || ctx.Err() != nil:
 		return chunk, err
@@ -38,18 +40,18 @@ func (c *Cluster) read(ctx context.Context, o Output, errors bool, offset int64,
 }
 
 // copy writes what follows a part that was read, to the end of what was kept.
-func (c *Cluster) copy(ctx context.Context, o Output, errors bool, first cluster.OutputChunk, w io.Writer) (last cluster.OutputChunk, err error) {
-	chunk, offset := first, int64(0)
-	for {
+// An error says what was not kept.
+func (c *Cluster) copy(ctx context.Context, o Output, errors bool, chunk cluster.OutputChunk, w io.Writer) (err error) {
+	for offset := int64(0); ; {
 		if _, err := w.Write(chunk.Data); err != nil {
-			return chunk, writeError{err}
+			return writeError{err}
 		}
 		offset += int64(len(chunk.Data))
 		if offset >= chunk.Kept || len(chunk.Data) == 0 {
-			return chunk, nil
+			return lossOf(chunk)
 		}
 		if chunk, err = c.read(ctx, o, errors, offset, rangeBytes, 0); err != nil {
-			return chunk, err
+			return err
 		}
 	}
 }

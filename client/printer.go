@@ -173,10 +173,7 @@ func (p *Printer) write(f *fetching) error {
 	err := f.err
 	for k := range f.first {
 		if err == nil && f.first[k].Printed > 0 {
-			var last cluster.OutputChunk
-			if last, err = p.cluster.copy(p.ctx, f.Output, k == 1, f.first[k], half{p.sink, k == 1}); err == nil {
-				err = lossOf(last)
-			}
+			err = p.cluster.copy(p.ctx, f.Output, k == 1, f.first[k], half{p.sink, k == 1})
 		}
 	}
 	if ending := p.sink.End(); ending != nil {

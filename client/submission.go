@@ -82,8 +82,8 @@ type submission struct {
 // Submit brings a job to the schedulers. It returns when they have all of it or, where somebody waits for ends, when every
 // task has ended. When a task is refused, what was accepted is cancelled, and the error says why.
 func (c *Cluster) Submit(ctx context.Context, s *Submission, by Interrupts) error {
-	r := &submission{Submission: s, cluster: c, start: time.Now(), over: make(chan struct{}), rest: make(chan struct{}), quiet: make(chan struct{}),
-		alarm: time.NewTimer(0)}
+	r := &submission{Submission: s, cluster: c, start: time.Now(), over: make(chan struct{}), rest: make(chan struct{}),
+		quiet: make(chan struct{}), alarm: time.NewTimer(0)}
 	r.limit = s.Window
 	if r.limit == 0 {
 		r.limit = window * len(c.Schedulers)

@@ -147,6 +147,8 @@ func TestInterrupts(t *testing.T) {
 			by.Cancel, by.Hurry = cancel, hurry
 			time.AfterFunc(time.Minute, func() {
 				if deaf {
+					a.mu.Lock()
+					defer a.mu.Unlock()
 					clear(a.tasks) // it knows nothing to cancel, and nothing will ever end
 				}
 				close(cancel)

@@ -32,10 +32,12 @@ func (o *options) declareJob() *jobFlags {
 	f := &jobFlags{options: o}
 	o.StringVar(&f.array, "array", "", "a task per `number`: A-B, A-B:STEP, several with commas between; {} and DODOOR_INDEX are the number")
 	o.StringVar(&f.eachLine, "each-line", "", "a task per line of `file` (- is standard input); {} is the line")
-	o.StringVar(&f.from, "from", "", "a task per line of `file` (- is standard input): JSON objects with argv, and if need be env, stdin, cores, "+
-		"memory, duration, name")
-	o.StringVar(&f.script, "script", "", "`file` of a script that travels with the job; its lines #DODOOR -cores 2 are flags, and the command "+
-		"line's come after them")
+	o.StringVar(&f.from, "from", "",
+		"a task per line of `file` (- is standard input): JSON objects with argv, and if need be env, stdin, cores, "+
+			"memory, duration, name")
+	o.StringVar(&f.script, "script", "",
+		"`file` of a script that travels with the job; its lines #DODOOR -cores 2 are flags, and the command "+
+			"line's come after them")
 	o.StringVar(&f.image, "image", "", "run in containers of this `image`")
 	o.StringVar(&f.name, "name", "", "`name` of the job, for lists")
 	o.StringVar(&f.cwd, "cwd", "", "`folder` to run in, on the worker's host; without one, each task has an empty one of its own")

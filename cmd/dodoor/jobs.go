@@ -30,7 +30,8 @@ func (o *options) visitJob(args []string) (*visit, *client.Cluster, int) {
 }
 
 func runJobs(args []string, stdout, stderr io.Writer) int {
-	o := newOptions("jobs", "lists the jobs that the schedulers know, newest first", "dodoor jobs\ndodoor jobs -cluster lab -max 5 -json", "local",
+	o := newOptions("jobs", "lists the jobs that the schedulers know, newest first", "dodoor jobs\ndodoor jobs -cluster lab -max 5 -json",
+		"local",
 		stderr)
 	o.visitFlags()
 	most := o.Int("max", 50, "jobs at most")
@@ -66,7 +67,8 @@ func runJobs(args []string, stdout, stderr io.Writer) int {
 func jobTable(jobs []client.Job) string {
 	t := table.NewWriter()
 	t.SetStyle(table.StyleLight)
-	t.AppendHeader(table.Row{"job", "name", "tasks", "finished", "failed", "cancelled", "lost", "open", "retried", "submitted", "took", "command"})
+	t.AppendHeader(table.Row{"job", "name", "tasks", "finished", "failed", "cancelled", "lost", "open", "retried", "submitted", "took",
+		"command"})
 	for i := range jobs {
 		j := &jobs[i]
 		took := time.Since(time.Unix(0, int64(j.Submitted)))
@@ -96,7 +98,8 @@ func firstLine(reason string) string {
 }
 
 func runJob(args []string, stdout, stderr io.Writer) int {
-	o := newOptions("job", "tells of one job, and of its tasks that did not finish", "dodoor job 1kdvdna00x2f4\ndodoor job -all -max 20 1kdvdna00x2f4",
+	o := newOptions("job", "tells of one job, and of its tasks that did not finish",
+		"dodoor job 1kdvdna00x2f4\ndodoor job -all -max 20 1kdvdna00x2f4",
 		"local", stderr)
 	o.visitFlags()
 	most := o.Int64("max", 50, "tasks at most")
@@ -150,7 +153,8 @@ func listTasks(ctx context.Context, c *client.Cluster, j *client.Job, stdout io.
 		if task.Outcome == cluster.NoOutcome {
 			outcome = "open"
 		}
-		t.AppendRow(table.Row{task.ID, shortened(strings.Join(task.Entries, " ")), outcome, task.ExitCode, task.Worker, task.Attempts, brief(task.Run),
+		t.AppendRow(table.Row{task.ID, shortened(strings.Join(task.Entries, " ")), outcome, task.ExitCode, task.Worker, task.Attempts,
+			brief(task.Run),
 			task.Printed, firstLine(task.Reason)})
 	}
 	if listed > 0 && !asJSON {
@@ -185,12 +189,14 @@ func runWait(args []string, stdout, stderr io.Writer) int {
 	bar.Finish()
 	switch {
 	case errors.Is(err, context.Canceled):
-		return o.fail(exitFailed, fmt.Errorf("interrupted: job %s goes on; dodoor wait %s waits again, dodoor cancel %s ends it", j.ID, j.ID, j.ID))
+		return o.fail(exitFailed, fmt.Errorf("interrupted: job %s goes on; dodoor wait %s waits again, dodoor cancel %s ends it", j.ID, j.ID,
+			j.ID))
 	case err != nil:
 		return o.fail(exitFailed, err)
 	case !j.OK():
 		if !*quiet {
-			fmt.Fprintf(stderr, "%d of %s finished; dodoor job %s lists the others\n", j.Outcomes[cluster.Finished], count(j.Tasks, "task", "tasks"), j.ID)
+			fmt.Fprintf(stderr, "%d of %s finished; dodoor job %s lists the others\n", j.Outcomes[cluster.Finished],
+				count(j.Tasks, "task", "tasks"), j.ID)
 		}
 		return exitFailed
 	}

@@ -111,7 +111,8 @@ func TestCommandsThatNobodyAllows(t *testing.T) {
 	}
 	for _, args := range [][]string{{"submit", "--", program}, {"run", "--", program}, {"submit", "-cwd", "/", "--", "true"}} {
 		stdout, stderr, code := on(args...)
-		if code != exitFailed || stdout != "" || !strings.Contains(stderr, "none of 2 workers runs this: ") || !strings.Contains(stderr, "process.") {
+		if code != exitFailed || stdout != "" || !strings.Contains(stderr, "none of 2 workers runs this: ") ||
+			!strings.Contains(stderr, "process.") {
 			t.Errorf("%q: exit code %d: %s%s", args, code, stdout, stderr)
 		}
 	}

@@ -13,7 +13,8 @@ import (
 
 func runCancel(args []string, stdout, stderr io.Writer) int {
 	o := newOptions("cancel", "cancels a job or a task, wherever it is",
-		"dodoor cancel 1kdvdna00x2f4        # the job\ndodoor cancel 1kdvdna00x2f4.17     # its task 17\ndodoor cancel -cluster lab my-task", "local",
+		"dodoor cancel 1kdvdna00x2f4        # the job\ndodoor cancel 1kdvdna00x2f4.17     # its task 17\ndodoor cancel -cluster lab my-task",
+		"local",
 		stderr)
 	o.visitFlags()
 	if code := o.parseArgument(args, "job or task"); code >= 0 {
@@ -66,7 +67,8 @@ func (o *options) cancelTask(v *visit, id string, stdout io.Writer) int {
 }
 
 func runRetry(args []string, stdout, stderr io.Writer) int {
-	o := newOptions("retry", "runs the tasks of a job again that ended otherwise than well", "dodoor retry -failed 1kdvdna00x2f4", "local", stderr)
+	o := newOptions("retry", "runs the tasks of a job again that ended otherwise than well", "dodoor retry -failed 1kdvdna00x2f4", "local",
+		stderr)
 	o.visitFlags()
 	failed := o.Bool("failed", true, "those that failed, were cancelled or lost: there is no other choice")
 	v, c, code := o.visitJob(args)
@@ -103,7 +105,8 @@ func runForget(args []string, stdout, stderr io.Writer) int {
 		return o.fail(exitFailed, err)
 	}
 	if open := j.Open(); open > 0 {
-		return o.fail(exitFailed, fmt.Errorf("job %s has %s: cancel it first, dodoor cancel %s", j.ID, count(open, "open task", "open tasks"), j.ID))
+		return o.fail(exitFailed, fmt.Errorf("job %s has %s: cancel it first, dodoor cancel %s", j.ID, count(open, "open task", "open tasks"),
+			j.ID))
 	}
 	if _, err := c.Forget(v.ctx, j.ID); err != nil {
 		return o.fail(exitFailed, err)
@@ -137,7 +140,8 @@ func jobObjectOf(j *client.Job) jobObject {
 
 // objectOf is a task of a job in JSON.
 func objectOf(job string, t *cluster.JobTask) taskObject {
-	return taskObject{Job: job, Index: t.Index, ID: t.ID, Entries: t.Entries, Outcome: t.Outcome.String(), ExitCode: t.ExitCode, Reason: t.Reason,
+	return taskObject{Job: job, Index: t.Index, ID: t.ID, Entries: t.Entries, Outcome: t.Outcome.String(), ExitCode: t.ExitCode,
+		Reason: t.Reason,
 		Worker: t.Worker, Attempts: t.Attempts, Run: t.Run.Seconds(), Printed: t.Printed}
 }
 

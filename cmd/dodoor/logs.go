@@ -32,7 +32,8 @@ type logs struct {
 }
 
 func runLogs(args []string, stdout, stderr io.Writer) int {
-	l := &logs{options: newOptions("logs", "prints what a job, or a task of one, printed: the newest attempt of each task", logsExample, "local", stderr)}
+	l := &logs{options: newOptions("logs", "prints what a job, or a task of one, printed: the newest attempt of each task", logsExample,
+		"local", stderr)}
 	l.visitFlags()
 	l.outFlags(&l.printing)
 	l.BoolVar(&l.follow, "follow", false, "go on printing until the task, or every task one after the other, has ended")

@@ -83,6 +83,7 @@ func usage(w io.Writer) {
 	for _, c := range commands {
 		fmt.Fprintf(&b, "  %-10s %s\n", c.name, c.does)
 	}
-	b.WriteString("\ndodoor COMMAND -h shows the flags and an example. To see it work:\n\n  dodoor local -n 2000 -qps 60 -time-scale 10\n  dodoor run -- gzip -k {} ::: *.log\n")
+	b.WriteString("\ndodoor COMMAND -h shows the flags and an example. To see it work:\n\n  dodoor local -n 2000 -qps 60 -time-scale 10\n" +
+		"  dodoor run -- gzip -k {} ::: *.log\n")
 	io.WriteString(w, b.String())
 }

@@ -16,7 +16,8 @@ import (
 func TestRunHere(t *testing.T) {
 	script := write(t, "job.sh", "#!/bin/sh\n#DODOOR -array 1-3 -k\n#DODOOR -env 'WORD=of the script'\necho $1 $DODOOR_INDEX $WORD\n")
 	lines := write(t, "lines.txt", "one\ntwo words\n")
-	tasks := write(t, "tasks.ndjson", `{"argv": ["sh", "-c", "echo $A"], "env": {"A": "first"}}`+"\n"+`{"argv": ["cat"], "stdin": "second"}`+"\n")
+	tasks := write(t, "tasks.ndjson",
+		`{"argv": ["sh", "-c", "echo $A"], "env": {"A": "first"}}`+"\n"+`{"argv": ["cat"], "stdin": "second"}`+"\n")
 	t.Setenv("DODOOR_TEST_WORD", "from here")
 	for _, c := range []struct {
 		what, out, err string
@@ -37,9 +38,11 @@ func TestRunHere(t *testing.T) {
 		{"a failure", "", "task 2 (b): failed: exit status 3\n1 of 2 tasks finished", 1,
 			[]string{"-k", "--", "sh", "-c", "[ {} = a ] || exit 3", ":::", "a", "b"}},
 		{"the task's own code", "", "", 7, []string{"-quiet", "-exit-code", "--", "sh", "-c", "exit 7"}},
-		{"a retry", "", "", 0, []string{"-retries", "2", "-env", "F=" + filepath.Join(t.TempDir(), "f"), "--", "sh", "-c", "[ -e $F ] || { touch $F; exit 1; }"}},
+		{"a retry", "", "", 0, []string{"-retries", "2", "-env", "F=" + filepath.Join(t.TempDir(), "f"), "--", "sh", "-c",
+			"[ -e $F ] || { touch $F; exit 1; }"}},
 		{"a time limit", "", "timed-out: ran past its time limit", 1, []string{"-time-limit", "50ms", "--", "sleep", "60"}},
-		{"no such program", "", `dodoor run: the worker does not run this: worker here-1 has no program "nosuch-program"`, 1, []string{"--", "nosuch-program"}},
+		{"no such program", "", `dodoor run: the worker does not run this: worker here-1 has no program "nosuch-program"`, 1,
+			[]string{"--", "nosuch-program"}},
 		{"a demand that nobody has", "", "dodoor run: task 1 (a): no feasible node: cores: the task needs 9000 cores", 1,
 			[]string{"-cores", "9000", "--", "true", ":::", "a", "b"}},
 		{"too many failures", "", "3 tasks failed, as many as -max-fails allows", 1,

@@ -109,7 +109,8 @@ var layers = map[string][]string{
 
 	"functionbench": {}, // a test of Python programs
 	"testbed":       {}, // tests of scripts/cluster on hosts
-	"cmd/dodoor": {"assemble", "campaign", "client", "conf", "experiment", "experiment/calibrate", "generator", "generator/drive", "generator/packing", "host",
+	"cmd/dodoor": {"assemble", "campaign", "client", "conf", "experiment", "experiment/calibrate", "generator", "generator/drive",
+		"generator/packing", "host",
 		"internal/version", "internal/cluster", "internal/progress", "internal/rpc", "internal/runfiles", "internal/telemetry",
 		"internal/wholefile", "job", "localcluster", "profile",
 		"report", "report/metrics"},
