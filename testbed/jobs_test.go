@@ -13,8 +13,6 @@ import (
 const commands = `
 [process]
 allow = ["/bin/", "/usr/bin/"]
-[worker]
-spool = "spool"
 `
 
 // dodoor runs a command of the program on this machine against the cluster, and returns what it printed.
