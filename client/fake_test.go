@@ -208,11 +208,11 @@ func (f *fakeScheduler) JobTasks(_ context.Context, q cluster.JobTaskQuery) (tas
 	return tasks[:min(len(tasks), q.Max)], nil
 }
 
-// gone is what a call to a process that is no more fails with.
-var gone = fmt.Errorf("dial: %w", syscall.ECONNREFUSED)
+// errGone is what a call to a process that is no more fails with.
+var errGone = fmt.Errorf("dial: %w", syscall.ECONNREFUSED)
 
-// unanswered is what a call fails with whose fate is open.
-var unanswered = fmt.Errorf("%w: %w", rpc.ErrUnavailable, io.EOF)
+// errUnanswered is what a call fails with whose fate is open.
+var errUnanswered = fmt.Errorf("%w: %w", rpc.ErrUnavailable, io.EOF)
 
 // array is the submission of so many tasks.
 func array(t *testing.T, n int) *Submission {

@@ -13,7 +13,7 @@ import (
 	"dodoor/internal/cluster"
 )
 
-// ErrUnknownJob: no scheduler has anything of it.
+// ErrUnknownJob says that no scheduler has anything of it.
 var ErrUnknownJob = errors.New("no scheduler knows this job (any more): dodoor jobs lists those that are known")
 
 // Job is what all schedulers know of a job.

@@ -90,8 +90,8 @@ func TestUnknownJobs(t *testing.T) {
 		t.Error(err)
 	}
 	silent := share("b", 1, nil)
-	silent.fault = func(int) error { return unanswered }
-	if _, err := of(newScheduler("a"), silent).Job(t.Context(), "j"); errors.Is(err, ErrUnknownJob) || !errors.Is(err, unanswered) {
+	silent.fault = func(int) error { return errUnanswered }
+	if _, err := of(newScheduler("a"), silent).Job(t.Context(), "j"); errors.Is(err, ErrUnknownJob) || !errors.Is(err, errUnanswered) {
 		t.Errorf("a scheduler that does not answer may know it: %v", err)
 	}
 }
@@ -103,7 +103,7 @@ func TestWait(t *testing.T) {
 		start := time.Now()
 		b.fault = func(int) error {
 			if since := time.Since(start); since > 5*time.Second && since < 20*time.Second {
-				return unanswered
+				return errUnanswered
 			}
 			return nil
 		}
@@ -116,7 +116,7 @@ func TestWait(t *testing.T) {
 		if err != nil || j.Outcomes[cluster.Failed] != 1 || j.OK() || time.Since(start) > time.Minute+pollWait {
 			t.Errorf("%+v, %v after %v", j, err, time.Since(start))
 		}
-		b.fault = func(int) error { return gone }
+		b.fault = func(int) error { return errGone }
 		if _, err := of(a, b).Wait(t.Context(), "j", func(Job) {}); err == nil || !strings.Contains(err.Error(), "scheduler b") {
 			t.Error(err)
 		}

@@ -92,5 +92,5 @@ func lossOf(chunk cluster.OutputChunk) error {
 	return fmt.Errorf("%w: %d of %d bytes were kept: %s", ErrLost, chunk.Kept, chunk.Printed, chunk.Loss)
 }
 
-// ErrLost: part of what a task printed is not there.
+// ErrLost says that part of what a task printed is not there.
 var ErrLost = errors.New("output is not complete")

@@ -27,14 +27,13 @@ func newPeer(r *submission, index int, target drive.Target) *peer {
 	return &peer{Target: target, run: r, index: index, posts: make(chan *generator.Message, connections), polls: make(chan generator.Poll, 1)}
 }
 
-// serve submits, and collects where somebody waits for ends, until the submission is over.
+// serve submits and collects until the submission is over. Where nobody waits for ends there is nothing to collect, but
+// whoever is polled is known to be gone, to be back, or to be another process that has nothing of the job.
 func (p *peer) serve() {
 	for range connections {
 		p.run.all.Go(p.send)
 	}
-	if p.run.Ended != nil {
-		p.run.all.Go(p.collect)
-	}
+	p.run.all.Go(p.collect)
 }
 
 // send submits messages, one at a time.
@@ -81,13 +80,13 @@ const (
 // submit posts tasks, each template with the first that needs it. Those whose template the scheduler does not know (any
 // more) are posted once more, with it.
 func (p *peer) submit(tasks []cluster.TaskSpec) ([]cluster.Refusal, error) {
-	refused, err := p.post(tasks)
+	refused, err := p.post(tasks, p.known.has)
 	if err != nil {
 		return nil, err
 	}
 	again, others := p.unknown(tasks, refused)
 	for tries := 0; len(again) > 0; tries++ {
-		refused, err = p.post(again)
+		refused, err = p.post(again, none) // whatever another message has found out meanwhile
 		switch code := cluster.CodeOf(err); {
 		case err == nil:
 			return append(others, refused...), nil
@@ -100,13 +99,16 @@ func (p *peer) submit(tasks []cluster.TaskSpec) ([]cluster.Refusal, error) {
 	return others, nil
 }
 
-// post is one message. Templates that the scheduler is known to have stay at home.
-func (p *peer) post(tasks []cluster.TaskSpec) ([]cluster.Refusal, error) {
+// none is what a scheduler has that may have forgotten everything.
+func none(string) bool { return false }
+
+// post is one message. Templates that the scheduler is known to have, by their digests, stay at home.
+func (p *peer) post(tasks []cluster.TaskSpec, known func(digest string) bool) ([]cluster.Refusal, error) {
 	riding := map[string]bool{}
 	whole := make([]*cluster.Template, len(tasks))
 	for i := range tasks {
 		c := tasks[i].Command
-		if whole[i] = c.Template; riding[c.Digest] || p.known.has(c.Digest) {
+		if whole[i] = c.Template; riding[c.Digest] || known(c.Digest) {
 			c.Template = nil
 		}
 		riding[c.Digest] = true

@@ -69,10 +69,8 @@ func (r *submission) perform(a *generator.Actions) (wake time.Duration) {
 		r.underWay++
 		r.peers[m.Scheduler].posts <- m // there is room: the client knows how many connections there are
 	}
-	if r.Ended != nil {
-		for _, p := range a.Poll {
-			r.peers[p.Scheduler].polls <- p
-		}
+	for _, p := range a.Poll {
+		r.peers[p.Scheduler].polls <- p
 	}
 	wake = a.Wake
 	for i := range a.Ended {

@@ -100,11 +100,7 @@ func (c *Cluster) Submit(ctx context.Context, s *Submission, by Interrupts) erro
 		p.serve()
 	}
 	r.all.Go(r.watch)
-	if s.Ended != nil {
-		r.step(r.client.Start)
-	} else {
-		r.step(r.client.Tick)
-	}
+	r.step(r.client.Start)
 	err := r.wait(ctx, by)
 	r.cut()
 	r.all.Wait()
@@ -174,7 +170,7 @@ type Refused struct{ error }
 // Unwrap returns why.
 func (r Refused) Unwrap() error { return r.error }
 
-// ErrInterrupted: somebody wanted it so.
+// ErrInterrupted says that somebody wanted it so.
 var ErrInterrupted = errors.New("interrupted: the rest of the job is cancelled")
 
 func (r *submission) outcome(interrupted error) error {

@@ -1,17 +1,13 @@
 package client
 
 import (
-	"context"
 	"errors"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"pgregory.net/rapid"
-
 	"dodoor/internal/cluster"
-	"dodoor/job"
 )
 
 // Every task is at exactly one scheduler, all have their share, and the template travels no more often than messages can
@@ -65,7 +61,7 @@ func TestOverload(t *testing.T) {
 func TestDeadScheduler(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, b := newScheduler("a"), newScheduler("b")
-		a.fault = func(call int) error { return gone }
+		a.fault = func(call int) error { return errGone }
 		if err := of(a, b).Submit(t.Context(), array(t, 5000), Interrupts{}); err != nil || len(b.tasks) != 5000 {
 			t.Errorf("%d tasks, %v", len(b.tasks), err)
 		}
@@ -75,7 +71,7 @@ func TestDeadScheduler(t *testing.T) {
 func TestNobodyIsThere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newScheduler("a")
-		a.fault = func(int) error { return gone }
+		a.fault = func(int) error { return errGone }
 		err := of(a).Submit(t.Context(), array(t, 5), Interrupts{})
 		if _, refused := errors.AsType[Refused](err); !refused || !strings.Contains(err.Error(), "no scheduler took tasks for 10s") {
 			t.Error(err)
@@ -188,56 +184,5 @@ func TestWindow(t *testing.T) {
 		if err := of(a).Submit(t.Context(), s, Interrupts{}); err != nil || most > 500+feed {
 			t.Errorf("%d tasks were open, %v", most, err)
 		}
-	})
-}
-
-// Whatever becomes of messages, every task is taken, and of those that somebody waits for each ends once. Only a task whose
-// scheduler was gone in between is ever taken by two.
-func TestFaults(t *testing.T) {
-	rapid.Check(t, func(r *rapid.T) {
-		errs := []error{nil, nil, nil, unanswered, cluster.Errorf(cluster.Overloaded, "full"), cluster.Errorf(cluster.Draining, "bye")}
-		draw := func(what string) func(int) error {
-			faults := rapid.SliceOfN(rapid.IntRange(0, len(errs)-1), 0, 12).Draw(r, what)
-			return func(call int) error {
-				if call > 0 && call <= len(faults) {
-					return errs[faults[call-1]]
-				}
-				return nil
-			}
-		}
-		lost := func(f func(int) error) func(int) error {
-			return func(call int) error {
-				if err := f(call); err == unanswered {
-					return err
-				}
-				return nil
-			}
-		}
-		faults := [...]func(int) error{draw("a"), draw("b"), lost(draw("after a")), lost(draw("after b"))}
-		n, forgets, waits := rapid.IntRange(1, 3000).Draw(r, "tasks"), rapid.Bool().Draw(r, "forgets"), rapid.Bool().Draw(r, "waits")
-		synctest.Test(t, func(t *testing.T) {
-			a, b := newScheduler("a"), newScheduler("b")
-			a.fault, b.fault, a.after, b.after, a.forgets = faults[0], faults[1], faults[2], faults[3], forgets
-			s := array(t, n)
-			var ends map[int64]Ended
-			if waits {
-				ends = attended(t, s)
-			}
-			ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
-			defer cancel()
-			if err := of(a, b).Submit(ctx, s, Interrupts{}); err != nil {
-				t.Fatal(err)
-			}
-			for i := range n {
-				id := s.Plan.At(int64(i)).Index
-				task := job.TaskID(s.Job.ID, id)
-				if a.tasks[task] == nil && b.tasks[task] == nil {
-					t.Fatalf("nobody has task %d", id)
-				}
-			}
-			if waits && len(ends) != n {
-				t.Fatalf("%d of %d tasks have ended", len(ends), n)
-			}
-		})
 	})
 }
