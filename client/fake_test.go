@@ -23,7 +23,7 @@ type fakeScheduler struct {
 	runTime time.Duration
 	outcome func(index int64) cluster.Outcome // of a task; nil: all finish
 	refuse  func(t *cluster.TaskSpec) cluster.RefusalCode
-	fault   func(call int) error // of a submission; called with its number, before anything is taken
+	fault   func(call int) error // of a submission; called with its number, before anything is taken; and of all else with 0
 	after   func(call int) error // and after everything was
 	room    int                  // tasks that have not ended, at most; 0: any number
 
@@ -37,6 +37,7 @@ type fakeScheduler struct {
 	records   []cluster.TaskRecord
 	ended     chan struct{} // something did
 	cancelled int
+	pages     int // of tasks, that were asked for
 	forgotten bool
 }
 
@@ -138,6 +139,9 @@ func (f *fakeScheduler) open() (n int) {
 }
 
 func (f *fakeScheduler) Collect(ctx context.Context, r cluster.CollectRequest) (cluster.CollectReply, error) {
+	if f.fault != nil && f.fault(0) != nil {
+		return cluster.CollectReply{}, f.fault(0)
+	}
 	timer := time.NewTimer(r.Wait)
 	defer timer.Stop()
 	for {
@@ -199,6 +203,7 @@ func (f *fakeScheduler) Jobs(_ context.Context, q cluster.JobQuery) ([]cluster.J
 func (f *fakeScheduler) JobTasks(_ context.Context, q cluster.JobTaskQuery) (tasks []cluster.JobTask, _ error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	f.pages++
 	for _, t := range f.tasks {
 		if t.Index >= q.From && !(q.Unsuccessful && (t.Outcome == cluster.NoOutcome || t.Outcome == cluster.Finished)) {
 			tasks = append(tasks, *t)

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"sync"
-	"time"
 
 	"dodoor/generator/drive"
 	"dodoor/internal/cluster"
@@ -16,10 +15,11 @@ import (
 // ErrUnknownJob says that no scheduler has anything of it.
 var ErrUnknownJob = errors.New("no scheduler knows this job (any more): dodoor jobs lists those that are known")
 
-// Job is what all schedulers know of a job.
+// Job is what all schedulers know of a job. It adds up their shares, in which a task counts twice that two schedulers were
+// given, as happens when one of them did not answer; Cluster.Wait looks closer.
 type Job struct {
 	cluster.JobStatus
-	Unknown int64 // tasks that no scheduler tells of: they are not submitted yet, or a scheduler is gone
+	Unknown int64 // tasks, at least, that no scheduler tells of: they are not submitted yet, or a scheduler is gone
 }
 
 // OK tells whether every task finished.
@@ -96,51 +96,6 @@ func (j *Job) add(share *cluster.JobStatus) {
 	j.Retried += share.Retried
 	j.JobStatus.Ended = max(j.JobStatus.Ended, share.Ended)
 	j.Unknown = max(0, j.Tasks-j.Accepted)
-}
-
-const (
-	pollWait  = 2 * time.Second        // a scheduler holds a question so long while the job goes on there
-	pollAgain = 500 * time.Millisecond // after a question that failed, or of tasks that nobody tells of
-	patience  = 30 * time.Second       // with a scheduler that does not answer
-)
-
-// Wait returns when no task of a job is open any more. Show is told, now and then, how far it is.
-func (c *Cluster) Wait(ctx context.Context, id string, show func(Job)) (Job, error) {
-	var silent time.Time // since then a scheduler does not answer
-	quiet, accepted := time.Now(), int64(-1)
-	for first := true; ; first = false {
-		q := cluster.JobQuery{ID: id, Wait: pollWait}
-		if first {
-			q.Wait = 0
-		}
-		asked := time.Now()
-		shares, errs := c.shares(ctx, q)
-		j, err := merge(id, shares, errs)
-		switch {
-		case ctx.Err() != nil:
-			return j, context.Cause(ctx)
-		case errors.Is(err, ErrUnknownJob):
-			return j, err
-		case err != nil && silent.IsZero():
-			silent = time.Now()
-		case err != nil && time.Since(silent) > patience:
-			return j, fmt.Errorf("a part of the job is not known: %w", err)
-		case err == nil && j.Open() == 0 && j.Unknown == 0:
-			return j, nil
-		case err == nil && j.Open() == 0 && j.Accepted == accepted && time.Since(quiet) > patience:
-			return j, fmt.Errorf("job %s: no scheduler tells of %d of its %d tasks: they were not submitted, or a scheduler is gone", id,
-				j.Unknown, j.Tasks)
-		case err == nil:
-			silent = time.Time{}
-		}
-		if j.Accepted != accepted || j.Open() > 0 {
-			quiet, accepted = time.Now(), j.Accepted
-		}
-		show(j)
-		if time.Since(asked) < pollAgain && !first { // somebody does not answer, or does not hold questions
-			pause(ctx, pollAgain)
-		}
-	}
 }
 
 // Cancel cancels what has not ended of a job. It returns how many tasks that is.

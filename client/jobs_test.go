@@ -1,12 +1,9 @@
 package client
 
 import (
-	"context"
 	"errors"
 	"strings"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"pgregory.net/rapid"
 
@@ -94,43 +91,6 @@ func TestUnknownJobs(t *testing.T) {
 	if _, err := of(newScheduler("a"), silent).Job(t.Context(), "j"); errors.Is(err, ErrUnknownJob) || !errors.Is(err, errUnanswered) {
 		t.Errorf("a scheduler that does not answer may know it: %v", err)
 	}
-}
-
-// Waiting ends when the last task does, also over a scheduler that does not answer for a while; not over one that is gone.
-func TestWait(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		a, b := share("a", 2, map[int64]cluster.Outcome{1: cluster.Finished}), share("b", 2, map[int64]cluster.Outcome{2: cluster.NoOutcome})
-		start := time.Now()
-		b.fault = func(int) error {
-			if since := time.Since(start); since > 5*time.Second && since < 20*time.Second {
-				return errUnanswered
-			}
-			return nil
-		}
-		time.AfterFunc(time.Minute, func() {
-			b.mu.Lock()
-			defer b.mu.Unlock()
-			b.end(b.tasks["j.2"], cluster.Failed, false)
-		})
-		j, err := of(a, b).Wait(t.Context(), "j", func(Job) {})
-		if err != nil || j.Outcomes[cluster.Failed] != 1 || j.OK() || time.Since(start) > time.Minute+pollWait {
-			t.Errorf("%+v, %v after %v", j, err, time.Since(start))
-		}
-		b.fault = func(int) error { return errGone }
-		if _, err := of(a, b).Wait(t.Context(), "j", func(Job) {}); err == nil || !strings.Contains(err.Error(), "scheduler b") {
-			t.Error(err)
-		}
-		if _, err := of(a).Wait(t.Context(), "j", func(Job) {}); err == nil ||
-			!strings.Contains(err.Error(), "no scheduler tells of 1 of its 2 tasks") {
-			t.Error(err)
-		}
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		b = share("b", 1, map[int64]cluster.Outcome{1: cluster.NoOutcome})
-		if _, err := of(b).Wait(ctx, "j", func(Job) {}); !errors.Is(err, context.DeadlineExceeded) {
-			t.Error(err)
-		}
-	})
 }
 
 // Everybody forgets: schedulers first, and then workers.
