@@ -29,6 +29,17 @@ func (o *options) visitJob(args []string) (*visit, *client.Cluster, int) {
 	return v, v.client(), -1
 }
 
+// visitList reads a command line with a bound of a list, and connects to the cluster.
+func (o *options) visitList(args []string, most *int) (*visit, int) {
+	if code := o.parse(args); code >= 0 {
+		return nil, code
+	}
+	if *most < 1 {
+		return nil, o.fail(exitUsage, fmt.Errorf("-max is %d: it must be at least 1", *most))
+	}
+	return o.connect()
+}
+
 func runJobs(args []string, stdout, stderr io.Writer) int {
 	o := newOptions("jobs", "lists the jobs that the schedulers know, newest first", "dodoor jobs\ndodoor jobs -cluster lab -max 5 -json",
 		"local",
@@ -36,13 +47,7 @@ func runJobs(args []string, stdout, stderr io.Writer) int {
 	o.visitFlags()
 	most := o.Int("max", 50, "jobs at most")
 	asJSON := o.Bool("json", false, "print a JSON object per job")
-	if code := o.parse(args); code >= 0 {
-		return code
-	}
-	if *most < 1 {
-		return o.fail(exitUsage, fmt.Errorf("-max is %d: it must be at least 1", *most))
-	}
-	v, code := o.connect()
+	v, code := o.visitList(args, most)
 	if code >= 0 {
 		return code
 	}

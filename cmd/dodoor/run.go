@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"sync"
 
 	"dodoor/client"
 	"dodoor/generator/drive"
@@ -61,6 +62,14 @@ func runRun(args []string, stdout, stderr io.Writer) int {
 
 // runThere runs the job on a cluster.
 func (f *jobFlags) runThere(script []byte, stdout io.Writer) int {
+	return f.there(script, stdout, func(v *visit, c *client.Cluster, s *client.Submission) int {
+		v.stop() // signals are about the job now
+		return f.attend(context.Background(), c, s, stdout)
+	})
+}
+
+// there connects to a cluster that would run the job, and has it submitted.
+func (f *jobFlags) there(script []byte, stdout io.Writer, submit func(*visit, *client.Cluster, *client.Submission) int) int {
 	s, code := f.remote(script, stdout)
 	if code >= 0 {
 		return code
@@ -75,8 +84,7 @@ func (f *jobFlags) runThere(script []byte, stdout io.Writer) int {
 	if err := c.Permitted(v.ctx, s.Plan); err != nil {
 		return f.fail(exitFailed, err)
 	}
-	v.stop() // signals are about the job now
-	return f.attend(context.Background(), c, s, stdout)
+	return submit(v, c, s)
 }
 
 // remote is the submission that the command line asks for, of a cluster; the int is the exit code to stop with, or -1.
@@ -140,7 +148,10 @@ func (f *jobFlags) runHere(parallel int, script []byte, stdout io.Writer) (code 
 	if code >= 0 {
 		return code
 	}
-	if own.Folder, err = os.MkdirTemp("", "dodoor-run-*"); err != nil {
+	var sweep sync.WaitGroup
+	sweep.Go(localcluster.SweepFolders)
+	defer sweep.Wait()
+	if own.Folder, err = localcluster.MakeFolder(); err != nil {
 		return f.fail(exitFailed, err)
 	}
 	defer os.RemoveAll(own.Folder)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -55,10 +56,14 @@ func TestRunHere(t *testing.T) {
 	}
 }
 
-// Nothing is left of a run: no process, no temporary file.
+// Nothing is left of a run: no process, no temporary file, nor of an earlier one that was killed.
 func TestRunLeavesNothing(t *testing.T) {
 	temporary := t.TempDir()
 	t.Setenv("TMPDIR", temporary)
+	killed := fmt.Sprintf("dodoor-run-own.%d.1-5", executortest.Nobody)
+	if err := os.MkdirAll(filepath.Join(temporary, killed, "spool"), 0o700); err != nil {
+		t.Fatal(err)
+	}
 	if _, stderr, code := dodoor("run", "-out", filepath.Join(t.TempDir(), "out"), "--", "echo", "{}", ":::", "a", "b"); code != exitDone {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}

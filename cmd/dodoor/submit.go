@@ -73,25 +73,13 @@ func (t *typedFlags) check(f *jobFlags, wait bool) error {
 
 // submitJob submits a job and returns.
 func (f *jobFlags) submitJob(script []byte, stdout io.Writer) int {
-	s, code := f.remote(script, stdout)
-	if code >= 0 {
-		return code
-	}
-	v, code := f.connect()
-	if code >= 0 {
-		return code
-	}
-	defer v.close()
-	c := v.client()
-	defer c.Close()
-	if err := c.Permitted(v.ctx, s.Plan); err != nil {
-		return f.fail(exitFailed, err)
-	}
-	if err := c.Submit(v.ctx, s, client.Interrupts{}); err != nil {
-		return f.fail(exitFailed, err)
-	}
-	fmt.Fprintln(stdout, s.Job.ID)
-	return exitDone
+	return f.there(script, stdout, func(v *visit, c *client.Cluster, s *client.Submission) int {
+		if err := c.Submit(v.ctx, s, client.Interrupts{}); err != nil {
+			return f.fail(exitFailed, err)
+		}
+		fmt.Fprintln(stdout, s.Job.ID)
+		return exitDone
+	})
 }
 
 // submitTyped submits one task of a type.
