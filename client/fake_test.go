@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -32,6 +33,7 @@ type fakeScheduler struct {
 	known     map[string]bool // templates
 	forgets   bool            // every template at once
 	whole     int             // templates that came
+	largest   int             // bytes of a message, at least
 	tasks     map[string]*cluster.JobTask
 	job       cluster.Job
 	records   []cluster.TaskRecord
@@ -70,11 +72,17 @@ func (f *fakeScheduler) Submit(ctx context.Context, r cluster.SubmitRequest) (re
 		return nil, cluster.Errorf(cluster.Overloaded, "no room")
 	}
 	f.job = *r.Job
+	size := 0
 	for i := range r.Tasks {
+		size += len(r.Tasks[i].ID) + len(r.Tasks[i].Command.Digest) + len(strings.Join(r.Tasks[i].Command.Entries, ""))
+		if t := r.Tasks[i].Command.Template; t != nil {
+			size += t.Size()
+		}
 		if code := f.take(&r.Tasks[i], r.Client != ""); code != 0 {
 			refused = append(refused, cluster.Refusal{TaskID: r.Tasks[i].ID, Code: code, Message: "by " + f.name})
 		}
 	}
+	f.largest = max(f.largest, size)
 	if f.forgets {
 		clear(f.known)
 	}

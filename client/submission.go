@@ -14,7 +14,7 @@ import (
 
 const (
 	connections = 4       // messages under way per scheduler
-	chunkBytes  = 1 << 20 // of tasks in one message, about
+	chunkBytes  = 1 << 18 // of tasks in one message, about: the largest template has room beside them
 	chunkTasks  = 512     // tasks in one message
 	feed        = 256     // tasks that are made at a time
 	backlog     = 4096    // tasks that are made and not accepted, at most

@@ -2,12 +2,15 @@ package client
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"dodoor/internal/cluster"
+	"dodoor/internal/rpc"
+	"dodoor/job"
 )
 
 // Every task is at exactly one scheduler, all have their share, and the template travels no more often than messages can
@@ -28,6 +31,28 @@ func TestTasksAreSpread(t *testing.T) {
 			t.Errorf("%d messages", a.calls)
 		}
 	})
+}
+
+// The largest template and long entries fit into messages together: no task has to travel alone.
+func TestMessagesFit(t *testing.T) {
+	for _, length := range []int{1, 200, 2000, cluster.MaxEntry} {
+		synctest.Test(t, func(t *testing.T) {
+			template := &cluster.Template{Argv: []string{"x"}, Stdin: make([]byte, cluster.MaxStdin), Script: make([]byte, cluster.MaxProgram-100)}
+			var in job.Inputs
+			if err := in.Add("list", slices.Repeat([]string{strings.Repeat("x", length)}, 1000), false); err != nil {
+				t.Fatal(err)
+			}
+			p, err := job.NewPlan(template, in, nil, job.Figures{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			a := newScheduler("a")
+			err = of(a).Submit(t.Context(), &Submission{Plan: p, Job: cluster.Job{ID: "j", Tasks: p.Len()}}, Interrupts{})
+			if most := rpc.Default().MaxMessageBytes * 95 / 100; err != nil || len(a.tasks) != 1000 || a.largest > most {
+				t.Errorf("entries of %d bytes: %d tasks, up to %d bytes at a time, want at most %d, %v", length, len(a.tasks), a.largest, most, err)
+			}
+		})
+	}
 }
 
 // A scheduler that forgets templates gets them again, and every task once.
