@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"sync"
 	"syscall"
 	"time"
@@ -39,7 +38,7 @@ type attendance struct {
 const mostBad = 10
 
 // attend submits a job and waits for its tasks' ends; the result is the exit code.
-func (f *jobFlags) attend(ctx context.Context, c *client.Cluster, s *client.Submission, stdout io.Writer) int {
+func (f *jobFlags) attend(ctx context.Context, c *client.Cluster, s *client.Submission, by interruptions, stdout io.Writer) int {
 	a := &attendance{flags: &f.printing, plan: s.Plan, job: s.Job, stdout: stdout, stderr: f.stderr, start: time.Now()}
 	entry, index := of(s.Plan)
 	sink, err := f.printing.sink(stdout, f.stderr, entry, index)
@@ -49,8 +48,6 @@ func (f *jobFlags) attend(ctx context.Context, c *client.Cluster, s *client.Subm
 	if !f.printing.quiet {
 		a.bar = progress.New(os.Stderr, int(s.Plan.Len()))
 	}
-	by, stop := a.interrupts(f.Name())
-	defer stop()
 	reading, cut := context.WithCancel(context.Background())
 	defer cut()
 	go func() {
@@ -62,6 +59,9 @@ func (f *jobFlags) attend(ctx context.Context, c *client.Cluster, s *client.Subm
 	}()
 	ctx, giveUp := context.WithCancelCause(ctx)
 	defer giveUp(nil)
+	if f.printing.out == "" {
+		defer whenUnread(stdout, func() { giveUp(syscall.EPIPE) })()
+	}
 	a.printer = c.NewPrinter(reading, a.through(sink), f.printing.keep, a.trouble, giveUp)
 	s.Ended = a.ended
 	over := a.show()
@@ -84,7 +84,7 @@ func (f *jobFlags) verdict(a *attendance, err, printing error) int {
 		a.report()
 	}
 	switch {
-	case errors.Is(printing, syscall.EPIPE): // whoever read it has enough
+	case errors.Is(printing, syscall.EPIPE), errors.Is(err, syscall.EPIPE): // whoever read it has enough
 		return exitFailed
 	case err != nil && !errors.Is(err, printing):
 		return f.fail(exitFailed, err)
@@ -169,22 +169,4 @@ func (a *attendance) summary() error {
 		Seconds   float64 `json:"seconds"`
 	}{a.job.ID, a.plan.Len(), a.outcomes[cluster.Finished], a.outcomes[cluster.Failed], a.outcomes[cluster.TimedOut],
 		a.outcomes[cluster.Cancelled], a.outcomes[cluster.Lost], time.Since(a.start).Seconds()})
-}
-
-// interruptions are the first signal, and the second; the third ends the process.
-type interruptions struct{ cancel, hurry chan struct{} }
-
-// interrupts watches for signals. That nobody reads what is printed any more is an error where it is written, and no signal.
-func (a *attendance) interrupts(name string) (by interruptions, stop func()) {
-	by = interruptions{make(chan struct{}), make(chan struct{})}
-	pipe := make(chan os.Signal, 1)
-	signal.Notify(pipe, syscall.SIGPIPE)
-	unwatch := onSignals(
-		func(s os.Signal) {
-			fmt.Fprintf(a.stderr, "%s: %v: cancelling job %s; a second signal ends at once\n", name, s, a.job.ID)
-			close(by.cancel)
-		},
-		func(os.Signal) { close(by.hurry) },
-		func(os.Signal) { os.Exit(exitFailed) })
-	return by, func() { unwatch(); signal.Stop(pipe) }
 }

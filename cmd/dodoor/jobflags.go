@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -81,6 +82,7 @@ func parseJob(declare func() *jobFlags, args []string) (*jobFlags, []byte, int) 
 	if err == nil && len(words) > 0 {
 		inside := declare()
 		inside.SetOutput(io.Discard)
+		inside.Usage = func() {}
 		switch err = inside.Parse(words); {
 		case err == nil && inside.NArg() > 0:
 			err = fmt.Errorf("%q is no flag", inside.Arg(0))
@@ -111,7 +113,15 @@ func (f *jobFlags) check() error {
 			stdins++
 		}
 	}
+	empty := ""
+	f.Visit(func(g *flag.Flag) {
+		if g.Value.String() == "" && slices.Contains([]string{"array", "each-line", "from", "script"}, g.Name) {
+			empty = g.Name
+		}
+	})
 	switch {
+	case empty != "":
+		return fmt.Errorf("-%s is empty: there is nothing to run", empty)
 	case f.from != "" && (f.script != "" || f.NArg() > 0 || f.eachLine != ""):
 		return errors.New("-from has the commands in its lines: leave out -script, -each-line and a command of your own")
 	case f.array != "" && f.from != "":

@@ -61,7 +61,9 @@ func runJobs(args []string, stdout, stderr io.Writer) int {
 			}
 		}
 	case len(jobs) > 0:
-		fmt.Fprintln(stdout, jobTable(jobs))
+		if _, err := fmt.Fprintln(stdout, jobTable(jobs)); err != nil {
+			return o.fail(exitFailed, err)
+		}
 	}
 	if err != nil {
 		return o.fail(exitFailed, err)
@@ -122,7 +124,7 @@ func runJob(args []string, stdout, stderr io.Writer) int {
 	if *asJSON {
 		err = printObject(stdout, jobObjectOf(&j))
 	} else {
-		fmt.Fprintln(stdout, jobTable([]client.Job{j}))
+		_, err = fmt.Fprintln(stdout, jobTable([]client.Job{j}))
 	}
 	if err == nil {
 		err = listTasks(v.ctx, c, &j, stdout, *most, *all, *asJSON)
@@ -162,13 +164,15 @@ func listTasks(ctx context.Context, c *client.Cluster, j *client.Job, stdout io.
 			brief(task.Run),
 			task.Printed, firstLine(task.Reason)})
 	}
+	text := ""
 	if listed > 0 && !asJSON {
-		fmt.Fprintln(stdout, t.Render())
+		text = t.Render() + "\n"
 	}
 	if more && !asJSON {
-		fmt.Fprintf(stdout, "and more: -max %d shows the first %d\n", most*10, most*10)
+		text += fmt.Sprintf("and more: -max %d shows the first %d\n", most*10, most*10)
 	}
-	return nil
+	_, err := io.WriteString(stdout, text)
+	return err
 }
 
 func runWait(args []string, stdout, stderr io.Writer) int {

@@ -11,9 +11,8 @@ import (
 	"dodoor/localcluster"
 )
 
-// jobsCluster runs two schedulers and two workers, which run any command, and returns a function that runs a command line
-// about them.
-func jobsCluster(t *testing.T) func(args ...string) (stdout, stderr string, code int) {
+// startForJobs runs two schedulers and two workers, which run any command, and returns where they are found.
+func startForJobs(t *testing.T) (address string) {
 	t.Helper()
 	c, err := conf.Load("single", []string{"class.laptop.count=2", "scheduler.replicas=2", `process.allow=["/bin/", "/usr/bin/"]`,
 		`process.cgroup="off"`, `http.listen=""`, "worker.spool=" + quoted(t.TempDir())})
@@ -28,8 +27,15 @@ func jobsCluster(t *testing.T) func(args ...string) (stdout, stderr string, code
 	if err := l.AwaitWorkers(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+	return l.Address()
+}
+
+// jobsCluster returns a function that runs a command line about such a cluster.
+func jobsCluster(t *testing.T) func(args ...string) (stdout, stderr string, code int) {
+	t.Helper()
+	address := startForJobs(t)
 	return func(args ...string) (string, string, int) {
-		return dodoor(append([]string{args[0], "-datastore", l.Address()}, args[1:]...)...)
+		return dodoor(append([]string{args[0], "-datastore", address}, args[1:]...)...)
 	}
 }
 

@@ -64,7 +64,9 @@ func runRun(args []string, stdout, stderr io.Writer) int {
 func (f *jobFlags) runThere(script []byte, stdout io.Writer) int {
 	return f.there(script, stdout, func(v *visit, c *client.Cluster, s *client.Submission) int {
 		v.stop() // signals are about the job now
-		return f.attend(context.Background(), c, s, stdout)
+		by, stop := f.interrupts(s.Job.ID, func() {})
+		defer stop()
+		return f.attend(context.Background(), c, s, by, stdout)
 	})
 }
 
@@ -151,13 +153,24 @@ func (f *jobFlags) runHere(parallel int, script []byte, stdout io.Writer) (code 
 	var sweep sync.WaitGroup
 	sweep.Go(localcluster.SweepFolders)
 	defer sweep.Wait()
+	made := make(chan struct{})
+	remove := func() {
+		select {
+		case <-made:
+			os.RemoveAll(own.Folder)
+		default:
+		}
+	}
+	by, stop := f.interrupts(s.Job.ID, remove)
+	defer stop()
 	if own.Folder, err = localcluster.MakeFolder(); err != nil {
 		return f.fail(exitFailed, err)
 	}
-	defer os.RemoveAll(own.Folder)
+	close(made)
+	defer remove()
 	c := own.Config(machine)
 	s.Window = c.Worker.MaxQueue / 2
-	log, err := telemetry.Logger("warn", c.Log.Format, f.stderr)
+	log, err := telemetry.Logger("error", c.Log.Format, f.stderr)
 	if err != nil {
 		return f.fail(exitFailed, err)
 	}
@@ -166,8 +179,8 @@ func (f *jobFlags) runHere(parallel int, script []byte, stdout io.Writer) (code 
 		return f.fail(exitFailed, err)
 	}
 	defer l.Stop()
-	ctx, stop := l.While(context.Background())
-	defer stop()
+	ctx, done := l.While(context.Background())
+	defer done()
 	there := &client.Cluster{Schedulers: l.Schedulers, Nodes: l.Nodes, Connect: func(address string) client.Worker {
 		return l.Worker(address)
 	}}
@@ -175,7 +188,7 @@ func (f *jobFlags) runHere(parallel int, script []byte, stdout io.Writer) (code 
 	if err := there.Permitted(ctx, s.Plan); err != nil {
 		return f.fail(exitFailed, err)
 	}
-	return f.attend(ctx, there, s, stdout)
+	return f.attend(ctx, there, s, by, stdout)
 }
 
 // client is the cluster as jobs see it.

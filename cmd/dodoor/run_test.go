@@ -178,6 +178,7 @@ func TestWrongJobs(t *testing.T) {
 		{"an array and a list", []string{"-array", "1-2", "--", "ls", ":::", "a"}},
 		{"goes down", []string{"-array", "2-1", "--", "ls"}},
 		{script + ": #DODOOR: ", []string{"-script", script}},
+		{"-array is empty: there is nothing to run", []string{"-array", "", "--", "ls"}},
 		{"has no value here", []string{"-env", "DODOOR_NO_SUCH", "--", "ls"}},
 		{"whole milliseconds", []string{"-time-limit", "1us", "--", "ls"}},
 		{"multiples of 0.001", []string{"-cores", "0.0001", "--", "ls"}},
@@ -195,6 +196,9 @@ func TestWrongJobs(t *testing.T) {
 				t.Errorf("%.80q: exit code %d, says %q; want %q", args, code, stderr, c.says)
 			}
 		}
+	}
+	if _, stderr, _ := dodoor("run", "-script", script); strings.Count(stderr, "\n") != 1 {
+		t.Errorf("a wrong line of a script: %q, want one line", stderr)
 	}
 	for says, args := range map[string][]string{
 		"-j is for this machine": {"run", "-j", "2", "-datastore", "h:1", "--", "ls"},

@@ -77,7 +77,9 @@ func (f *jobFlags) submitJob(script []byte, stdout io.Writer) int {
 		if err := c.Submit(v.ctx, s, client.Interrupts{}); err != nil {
 			return f.fail(exitFailed, err)
 		}
-		fmt.Fprintln(stdout, s.Job.ID)
+		if _, err := fmt.Fprintln(stdout, s.Job.ID); err != nil {
+			return f.fail(exitFailed, fmt.Errorf("job %s is submitted, but its id could not be printed: %w", s.Job.ID, err))
+		}
 		return exitDone
 	})
 }
