@@ -212,6 +212,9 @@ func (f *fakeScheduler) JobTasks(_ context.Context, q cluster.JobTaskQuery) (tas
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.pages++
+	if f.fault != nil && f.fault(0) != nil {
+		return nil, f.fault(0)
+	}
 	for _, t := range f.tasks {
 		if t.Index >= q.From && !(q.Unsuccessful && (t.Outcome == cluster.NoOutcome || t.Outcome == cluster.Finished)) {
 			tasks = append(tasks, *t)

@@ -13,19 +13,32 @@ import (
 // Unknown is how much a task printed that has not ended.
 const Unknown = -1
 
-// FollowTask writes what a task prints until it has ended: the newest attempt and those after it, or one attempt alone.
-func (c *Cluster) FollowTask(ctx context.Context, id string, index int64, attempt int, sink Sink) error {
+// FollowTask writes what a task prints until it has ended: the newest attempt and those after it, or one attempt alone. That a
+// worker went away with its output is told to trouble when the task may run again; otherwise it is the error.
+func (c *Cluster) FollowTask(ctx context.Context, id string, index int64, attempt int, sink Sink, trouble func(error)) error {
 	followed := 0 // attempts
+	var silent time.Time
 	for {
 		t, err := c.Task(ctx, id, index)
-		if err != nil {
+		switch {
+		case err == nil:
+			silent = time.Time{}
+		case errors.Is(err, errUnknownTask) || ctx.Err() != nil || !silent.IsZero() && time.Since(silent) > patience:
 			return err
+		case silent.IsZero():
+			silent = time.Now()
 		}
 		switch {
+		case err != nil:
+			pause(ctx, followPause)
 		case t.Worker != "" && t.Attempts > followed && (t.Outcome == cluster.NoOutcome || t.Printed > 0):
 			followed = t.Attempts
 			p := &Printed{Position: index, Output: Output{Worker: t.Worker, TaskID: t.ID, Attempt: attempt}, Bytes: Unknown}
-			if err := c.follow(ctx, p, sink); err != nil || attempt > 0 {
+			switch err := c.follow(ctx, p, sink); {
+			case err == nil && attempt == 0:
+			case attempt == 0 && t.Outcome == cluster.NoOutcome && errors.As(err, &awayError{}):
+				trouble(err)
+			default:
 				return err
 			}
 		case t.Outcome != cluster.NoOutcome:
@@ -51,6 +64,9 @@ func (c *Cluster) follow(ctx context.Context, p *Printed, sink Sink) error {
 		streams.Go(func() { errs[k] = c.Follow(ctx, p.Output, k == 1, &locked{&mu, half{sink, k == 1}}) })
 	}
 	streams.Wait()
+	if errs[0] != nil && errs[1] != nil && errs[0].Error() == errs[1].Error() {
+		errs[1] = nil // the same of both streams
+	}
 	return errors.Join(errs[0], errs[1], sink.End())
 }
 

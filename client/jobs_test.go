@@ -2,6 +2,7 @@ package client
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -72,6 +73,29 @@ func TestTasksOfTwoSchedulers(t *testing.T) {
 	}
 	if n != 2 {
 		t.Errorf("%d tasks", n)
+	}
+}
+
+// A scheduler that does not answer keeps nobody's tasks back but its own.
+func TestTasksWithoutAScheduler(t *testing.T) {
+	silent, a := share("s", 3, nil), share("a", 3, map[int64]cluster.Outcome{1: cluster.Finished, 3: cluster.Failed})
+	silent.fault = func(int) error { return errUnanswered }
+	c := of(silent, a)
+	var indices []int64
+	var last error
+	for task, err := range c.Tasks(t.Context(), "j", 0, false) {
+		if last = err; err == nil {
+			indices = append(indices, task.Index)
+		}
+	}
+	if !slices.Equal(indices, []int64{1, 3}) || !errors.Is(last, errUnanswered) {
+		t.Errorf("tasks %v, %v", indices, last)
+	}
+	if task, err := c.Task(t.Context(), "j", 3); err != nil || task.Outcome != cluster.Failed {
+		t.Errorf("%+v, %v", task, err)
+	}
+	if _, err := c.Task(t.Context(), "j", 2); !errors.Is(err, errUnanswered) {
+		t.Error(err)
 	}
 }
 

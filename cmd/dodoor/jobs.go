@@ -141,9 +141,11 @@ func listTasks(ctx context.Context, c *client.Cluster, j *client.Job, stdout io.
 	t.SetStyle(table.StyleLight)
 	t.AppendHeader(table.Row{"task", "entry", "outcome", "code", "worker", "attempts", "run", "printed", "reason"})
 	listed, more := int64(0), false
+	var missing error // a scheduler does not answer
 	for task, err := range c.Tasks(ctx, j.ID, 0, !all) {
 		if err != nil {
-			return err
+			missing = err
+			break
 		}
 		if listed == most {
 			more = true
@@ -172,7 +174,7 @@ func listTasks(ctx context.Context, c *client.Cluster, j *client.Job, stdout io.
 		text += fmt.Sprintf("and more: -max %d shows the first %d\n", most*10, most*10)
 	}
 	_, err := io.WriteString(stdout, text)
-	return err
+	return errors.Join(err, missing)
 }
 
 func runWait(args []string, stdout, stderr io.Writer) int {

@@ -92,16 +92,25 @@ func (l *logs) run(ctx context.Context, index int64, one bool, stdout io.Writer)
 	if err != nil {
 		return err
 	}
-	return l.cluster.FollowTask(ctx, l.job, t.Index, l.attempt, sink)
+	return l.followTask(ctx, &t, sink)
+}
+
+func (l *logs) followTask(ctx context.Context, t *cluster.JobTask, sink client.Sink) error {
+	return l.cluster.FollowTask(ctx, l.job, t.Index, l.attempt, sink, func(err error) {
+		l.trouble(&client.Printed{Output: client.Output{TaskID: t.ID}}, err)
+	})
 }
 
 // followAll follows one task after the other.
 func (l *logs) followAll(ctx context.Context, sink client.Sink) error {
 	for t, err := range l.cluster.Tasks(ctx, l.job, 0, false) {
-		if err == nil && (t.Outcome == cluster.NoOutcome || t.Printed > 0) {
-			err = l.cluster.FollowTask(ctx, l.job, t.Index, 0, sink)
-		}
 		if err != nil {
+			return err
+		}
+		if t.Outcome != cluster.NoOutcome && t.Printed == 0 {
+			continue
+		}
+		if err := l.followTask(ctx, &t, sink); err != nil {
 			return fmt.Errorf("task %s: %w", t.ID, err)
 		}
 	}
