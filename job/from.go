@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"dodoor/internal/cluster"
 )
@@ -46,7 +47,7 @@ func ReadTasks(text []byte, common cluster.Template, figures Figures) (Plan, err
 		if strings.TrimSpace(l) == "" {
 			continue
 		}
-		if _, err := p.read(l); err != nil {
+		if err := p.check(l); err != nil {
 			return nil, fmt.Errorf("line %d: %w", i+1, err)
 		}
 		p.longest = max(p.longest, len(l))
@@ -68,6 +69,20 @@ func (p *fromLines) At(i int64) Task {
 	t, _ := p.read(p.lines[i]) // it was read before
 	t.Index = i + 1
 	return t
+}
+
+// check refuses a line that is no task, and one whose reader would change or pass over something.
+func (p *fromLines) check(text string) error {
+	switch {
+	case strings.HasPrefix(text, "\ufeff"):
+		return errors.New("begins with a byte order mark (U+FEFF): save the file as UTF-8 without one")
+	case !utf8.ValidString(text):
+		return errors.New("is not UTF-8, as JSON is: an argument of other bytes needs a list of entries, :::: FILE or -each-line FILE")
+	}
+	if _, err := p.read(text); err != nil {
+		return err
+	}
+	return checkKeys(json.NewDecoder(strings.NewReader(text)), keysOfLine)
 }
 
 // read is what a line says, with what it leaves to the others.
@@ -129,6 +144,41 @@ func decode(text string) (l line, err error) {
 		return l, fmt.Errorf("name has %d bytes, at most %d are allowed, or a zero byte", len(l.Name), cluster.MaxEntry)
 	}
 	return l, nil
+}
+
+// keysOfLine are those of a line, as they are written.
+var keysOfLine = []string{"argv", "env", "stdin", "cores", "memory", "duration", "name"}
+
+// checkKeys refuses, in JSON that was read once, what the reader passes over: a key that comes twice, of which the last one
+// would count, and one that differs from those known in its capitals. Nil: any key is known.
+func checkKeys(d *json.Decoder, known []string) error {
+	if begin, err := d.Token(); err != nil || begin != json.Delim('{') {
+		return err
+	}
+	seen := map[string]bool{}
+	for d.More() {
+		token, err := d.Token()
+		if err != nil {
+			return err
+		}
+		key, _ := token.(string)
+		switch {
+		case seen[key]:
+			return fmt.Errorf("has %.80q twice", key)
+		case known != nil && !slices.Contains(known, key):
+			return fmt.Errorf("has %.80q: keys are %s, in small letters", key, strings.Join(known, ", "))
+		case known != nil && key == "env":
+			err = checkKeys(d, nil)
+		default:
+			err = d.Decode(new(json.RawMessage))
+		}
+		if err != nil {
+			return err
+		}
+		seen[key] = true
+	}
+	_, err := d.Token()
+	return err
 }
 
 // figures puts what the line says in the place of what holds for all.

@@ -83,7 +83,12 @@ func TestWrongLines(t *testing.T) {
 		`{"argv": ["a"], "env": {"": "x"}}`:   "environment variable",
 		`{"argv": ["a", "{}"]}`:               "no list of entries",
 		`{"argv": ["a\u0000"]}`:               "zero byte",
-		`{"argv": ["a", "{2}"], "name": "n"}`: "{2}",
+		"\ufeff" + good:                       "byte order mark",
+		"{\"argv\": [\"a\xff\"]}":             "is not UTF-8",
+		`{"argv": ["a"], "argv": ["b"]}`:      `has "argv" twice`,
+		`{"argv": ["a"], "Env": {}}`:          `has "Env": keys are argv, env`,
+		`{"argv": ["a"], "env": {"A": "1", "B": "", "A": "2"}}`: `has "A" twice`,
+		`{"argv": ["a", "{2}"], "name": "n"}`:                   "{2}",
 	} {
 		p, err := ReadTasks([]byte(good+"\n"+line+"\n"+good), cluster.Template{}, Figures{})
 		if p != nil || err == nil || !strings.HasPrefix(err.Error(), "line 3: ") || !strings.Contains(err.Error(), says) {
