@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"dodoor/internal/cluster"
 	"dodoor/job"
 )
 
@@ -130,6 +131,10 @@ func (f *jobFlags) check() error {
 		return errors.New("-array and -each-line: a job has one or the other")
 	case f.retries < 0 || f.crashLimit < 0 || f.maxFails < 0:
 		return errors.New("-retries, -crash-limit and -max-fails cannot be negative")
+	case f.retries > cluster.MaxAgain || f.crashLimit > cluster.MaxAgain:
+		return fmt.Errorf("-retries and -crash-limit are at most %d", cluster.MaxAgain)
+	case len(f.name) > cluster.MaxName:
+		return fmt.Errorf("-name has %d bytes: at most %d are allowed", len(f.name), cluster.MaxName)
 	case f.timeLimit < 0 || f.timeLimit%time.Millisecond != 0:
 		return fmt.Errorf("-time-limit %v: allowed are whole milliseconds up to a year (8760h), and 0 for none", f.timeLimit)
 	case stdins > 1:

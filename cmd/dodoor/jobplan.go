@@ -14,8 +14,12 @@ import (
 	"dodoor/job"
 )
 
-// maxFile bounds what is read of a file that is to be in memory.
-const maxFile = 4 << 30
+// maxFile bounds what is read of a file that is to be in memory. A task that has a line of its own in one has its own
+// template as well, which takes many times its bytes on its way.
+const (
+	maxFile = 4 << 30
+	maxFrom = 256 << 20
+)
 
 // readBounded reads a file that is part of every task, or standard input.
 func readBounded(path, what string) ([]byte, error) { return readFile(path, what, cluster.MaxStdin) }
@@ -53,7 +57,7 @@ func (f *jobFlags) template(script []byte) (t cluster.Template, err error) {
 // plan is the tasks that the command line asks for, of a template.
 func (f *jobFlags) plan(t cluster.Template, figures job.Figures) (job.Plan, error) {
 	if f.from != "" {
-		text, err := readFile(f.from, "-from", maxFile)
+		text, err := readFile(f.from, "-from", maxFrom)
 		if err != nil {
 			return nil, err
 		}

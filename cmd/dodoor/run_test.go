@@ -183,6 +183,8 @@ func TestWrongJobs(t *testing.T) {
 		{"whole milliseconds", []string{"-time-limit", "1us", "--", "ls"}},
 		{"multiples of 0.001", []string{"-cores", "0.0001", "--", "ls"}},
 		{"cannot be negative", []string{"-retries", "-1", "--", "ls"}},
+		{"at most 65536", []string{"-crash-limit", "5000000000", "--", "ls"}},
+		{"-name has 257 bytes", []string{"-name", strings.Repeat("n", 257), "--", "ls"}},
 		{"can be read once", []string{"-stdin", "-", "-each-line", "-", "--", "ls"}},
 		{"-exit-code is for one task", []string{"-exit-code", "--", "ls", ":::", "a", "b"}},
 		{"-tag is for what is printed", []string{"-tag", "-json", "--", "ls"}},

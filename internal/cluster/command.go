@@ -15,6 +15,8 @@ const (
 	MaxStdin    = 1 << 20   // bytes of standard input
 	MaxProgram  = 512 << 10 // bytes of arguments, environment and script together
 	MaxTemplate = MaxStdin + MaxProgram
+	MaxName     = 256     // bytes of a name, or an id
+	MaxAgain    = 1 << 16 // retries of a task, or machines that it may lose
 )
 
 // Template is what the tasks of a job share: the program, and what it finds when it starts. It is never changed, so that

@@ -32,10 +32,10 @@ func (d *decoder) job(w *dodoor.Job) cluster.Job {
 		j.Submitted = d.micros("submitted_unix_us", w.SubmittedUnixUs)
 	}
 	if w.Retries != nil {
-		j.Retries = d.int32("retries", w.Retries, 0, maxItems)
+		j.Retries = d.int32("retries", w.Retries, 0, cluster.MaxAgain)
 	}
 	if w.CrashLimit != nil {
-		j.CrashLimit = d.int32("crash_limit", w.CrashLimit, 0, maxItems)
+		j.CrashLimit = d.int32("crash_limit", w.CrashLimit, 0, cluster.MaxAgain)
 	}
 	if w.MaxFails != nil {
 		j.MaxFails = d.count("max_fails", w.MaxFails)
