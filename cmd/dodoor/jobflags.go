@@ -62,7 +62,8 @@ func (o *options) declareJob() *jobFlags {
 	o.DurationVar(&f.timeLimit, "time-limit", 0, "kill a task after so long; 0: never")
 	o.IntVar(&f.retries, "retries", 0, "run a task again so often when it exits with another code than 0")
 	o.IntVar(&f.crashLimit, "crash-limit", 0, "machines that a task may lose before it is given up; 0: scheduler.max_attempts")
-	o.Int64Var(&f.maxFails, "max-fails", 0, "cancel the rest of the job after so many failed tasks (with -retries: after their last try); 0: never")
+	o.Int64Var(&f.maxFails, "max-fails", 0,
+		"cancel the rest of the job after so many failed tasks (with -retries: after their last try); 0: never")
 	o.BoolVar(&f.once, "at-most-once", false, "never run a task again after a failure of its machine")
 	o.BoolVar(&f.dryRun, "dry-run", false, "print what would run, a line per task, and run nothing")
 	return f
