@@ -3,7 +3,7 @@ package scheduler
 import (
 	"container/list"
 	"fmt"
-	"strconv"
+
 	"time"
 
 	"dodoor/internal/cluster"
@@ -15,12 +15,12 @@ type job struct {
 	ledger
 	open     int
 	outcomes [cluster.Lost + 1]int64
-	retried  int64            // executions beyond the first of a task
-	fails    int64            // tasks that failed for good, since somebody asked for them again
-	why      string           // it has failed as a whole; empty: it has not
-	last     time.Duration    // end
-	again    map[int64]again  // by index: what it takes to run those again that ended otherwise than well
-	odd      map[int64]string // by index: ids that do not follow from the job's
+	retried  int64           // executions beyond the first of a task
+	fails    int64           // tasks that failed for good, since somebody asked for them again
+	why      string          // it has failed as a whole; empty: it has not
+	last     time.Duration   // end
+	again    map[int64]again // by index: what it takes to run those again that ended otherwise than well
+	ids      oddIDs
 	holds    []*template
 	latest   *batch // shared by the next task, if that is alike
 
@@ -76,6 +76,9 @@ func (s *jobs) find(j *cluster.Job, t *cluster.TaskSpec) (*job, *cluster.Refusal
 	if _, e := known.find(c.Index); e != nil {
 		return nil, refuse(t.ID, cluster.DuplicateTask, "job %s already has a task with index %d here", j.ID, c.Index)
 	}
+	if index, taken := known.indexOf(t.ID); taken {
+		return nil, refuse(t.ID, cluster.DuplicateTask, "job %s already has a task with this id here, at index %d", j.ID, index)
+	}
 	return known, nil
 }
 
@@ -100,12 +103,7 @@ func (s *jobs) opened(t *task) {
 		return
 	}
 	j.insert(t.index)
-	if t.spec.ID != j.usualID(t.index) {
-		if j.odd == nil {
-			j.odd = map[int64]string{}
-		}
-		j.odd[t.index] = t.spec.ID
-	}
+	j.ids.add(j.ID, t.index, t.spec.ID)
 	j.hold(t.batch.template)
 }
 
@@ -177,15 +175,4 @@ func (s *jobs) expire(now time.Duration, templates *templates) {
 		}
 		s.drop(j, templates)
 	}
-}
-
-// usualID is what the task of an index is called, unless odd has it.
-func (j *job) usualID(index int64) string { return j.ID + "." + strconv.FormatInt(index, 10) }
-
-// taskID returns the id of the task with an index.
-func (j *job) taskID(index int64) string {
-	if id, odd := j.odd[index]; odd {
-		return id
-	}
-	return j.usualID(index)
 }

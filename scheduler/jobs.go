@@ -152,7 +152,9 @@ func (r *Replica) RetryJob(now time.Duration, id string, from int64) (actions *A
 			next = e.index
 			return false
 		}
-		ended = append(ended, *e)
+		if _, live := r.tasks[j.taskID(e.index)]; !live { // another may be called the same by now
+			ended = append(ended, *e)
+		}
 		return true
 	})
 	for i := range ended {
