@@ -205,6 +205,10 @@ func (r *Replica) infeasible(placing *task) *cluster.Refusal {
 	if r.isBarred(placing) {
 		return refuse(t.ID, cluster.NotAllowed, "%s", placing.batch.template.why)
 	}
+	if r.meetsBar(placing) {
+		return refuse(t.ID, cluster.NoFeasibleNode, "of the workers that take placements now none allows it (%s); others may later",
+			placing.batch.template.why)
+	}
 	if len(v.candidates) == 0 {
 		return refuse(t.ID, cluster.NoFeasibleNode, "no worker takes placements now (%d registered)", len(r.nodes.byName))
 	}

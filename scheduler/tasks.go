@@ -162,7 +162,7 @@ func (r *Replica) tryNext(now time.Duration, t *task, refusal *cluster.Refusal, 
 		r.stats.Retries++
 	case passing:
 		r.wait(now, t)
-	case refusal.Code == cluster.NotAllowed && !r.isBarred(t):
+	case refusal.Code == cluster.NotAllowed && !r.hopeless(t):
 		r.wait(now, t)
 	default:
 		r.end(now, t, failed(x.reason))
@@ -245,7 +245,7 @@ func (r *Replica) retryUnplaced(now time.Duration) {
 			r.end(now, t, lost(t.trouble.reason+", and no node took it for "+r.cfg.ReplaceTimeout.String()))
 		case r.decide(now, t):
 			r.stats.Retries++
-		case r.isBarred(t):
+		case r.hopeless(t):
 			r.end(now, t, failed("no worker allows it: "+t.batch.template.why))
 		default:
 			r.unplaced = append(r.unplaced, t)

@@ -130,21 +130,33 @@ func (s *templates) bar(now time.Duration, t *template, index int, why string) {
 	t.why, t.since = why, now
 }
 
-// isBarred reports whether nodes that could run a task do not allow its command, and no other candidate could.
+// isBarred reports whether nodes that could run a task do not allow its command, and no other node could, whether that
+// takes placements now or not: one that is out of reach for a moment may be the one that allows it.
 func (r *Replica) isBarred(t *task) bool {
+	untried := cluster.Task{Kind: &t.batch.Kind}
+	for i := range r.nodes.slots {
+		if r.nodes.slots[i].present && r.view.Feasible(i, &untried) {
+			return false
+		}
+	}
+	return r.meetsBar(t)
+}
+
+// meetsBar reports whether a node that takes placements could run a task, but does not allow its command.
+func (r *Replica) meetsBar(t *task) bool {
 	if t.batch.template == nil || t.batch.template.why == "" {
 		return false
 	}
-	untried := cluster.Task{Kind: &t.batch.Kind}
 	unbarred := t.batch.Kind
 	unbarred.Barred = nil
 	allowed := cluster.Task{Kind: &unbarred}
-	barred := false
-	for _, i := range r.view.candidates {
-		if r.view.Feasible(int(i), &untried) {
-			return false
-		}
-		barred = barred || r.view.Feasible(int(i), &allowed)
-	}
-	return barred
+	return slices.ContainsFunc(r.view.candidates, func(i int32) bool {
+		return t.batch.Barred.Has(int(i)) && r.view.Feasible(int(i), &allowed)
+	})
+}
+
+// hopeless reports whether a task need not wait for a node: all that could run it do not allow it. One that ran before was
+// allowed somewhere, and that worker may come back.
+func (r *Replica) hopeless(t *task) bool {
+	return (t.trouble == nil || t.trouble.losses+t.trouble.failures == 0) && r.isBarred(t)
 }
