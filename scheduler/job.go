@@ -21,7 +21,6 @@ type job struct {
 	last     time.Duration   // end
 	again    map[int64]again // by index: what it takes to run those again that ended otherwise than well
 	ids      oddIDs
-	holds    []*template
 	latest   *batch // shared by the next task, if that is alike
 
 	sweeping bool          // being cancelled
@@ -31,12 +30,6 @@ type job struct {
 	made, over *list.Element // in jobs
 }
 
-// again is what it takes to run a task again.
-type again struct {
-	batch   *batch
-	entries []string
-}
-
 // jobs are the jobs here.
 type jobs struct {
 	byID     map[string]*job
@@ -44,7 +37,10 @@ type jobs struct {
 	over     list.List // those without an open task, in the order of their last end
 	sweeping []*job    // being cancelled
 	kept     int       // ended tasks in all ledgers, and jobWeight for each job that is over
+	bytes    int       // of what it takes to run tasks again
 	keep     time.Duration
+
+	templates *templates
 }
 
 // mostKept bounds the ended tasks in all ledgers of a replica: beyond it the job that ended first is forgotten.
@@ -53,7 +49,9 @@ const mostKept = 2_000_000
 // jobWeight is how many ended tasks a job takes the memory of beyond its tasks.
 const jobWeight = 16
 
-func newJobs(keep time.Duration) jobs { return jobs{byID: map[string]*job{}, keep: keep} }
+func newJobs(keep time.Duration, t *templates) jobs {
+	return jobs{byID: map[string]*job{}, keep: keep, templates: t}
+}
 
 // find returns the job of a submission, which may be its first task here; nil: it belongs to none.
 func (s *jobs) find(j *cluster.Job, t *cluster.TaskSpec) (*job, *cluster.Refusal) {
@@ -98,24 +96,12 @@ func (s *jobs) opened(t *task) {
 	if _, e := j.find(t.index); e != nil {
 		s.kept--
 		j.outcomes[e.outcome]--
-		delete(j.again, t.index)
+		s.dropAgain(j, t.index)
 		j.set(entry{index: t.index})
 		return
 	}
 	j.insert(t.index)
 	j.ids.add(j.ID, t.index, t.spec.ID)
-	j.hold(t.batch.template)
-}
-
-// hold keeps a template for as long as the job is kept.
-func (j *job) hold(t *template) {
-	for _, held := range j.holds {
-		if held == t {
-			return
-		}
-	}
-	t.retain()
-	j.holds = append(j.holds, t)
 }
 
 // ended books the end of a task, and reports whether it was the last open one.
@@ -128,10 +114,7 @@ func (s *jobs) ended(now time.Duration, t *task, c *cluster.Completion) bool {
 	j.set(entry{index: t.index, run: c.Run, printed: c.Printed, exit: int32(c.ExitCode), worker: t.worker, attempts: t.attempts,
 		outcome: c.Outcome})
 	if c.Outcome != cluster.Finished {
-		if j.again == nil {
-			j.again = map[int64]again{}
-		}
-		j.again[t.index] = again{t.batch, t.entries}
+		s.keepAgain(j, t)
 	}
 	if c.Outcome != cluster.Finished && c.Outcome != cluster.Cancelled {
 		if j.fails++; j.MaxFails > 0 && j.fails >= j.MaxFails && j.why == "" {
@@ -141,6 +124,7 @@ func (s *jobs) ended(now time.Duration, t *task, c *cluster.Completion) bool {
 		}
 	}
 	if j.open == 0 {
+		j.latest = nil // its template may be large
 		j.over = s.over.PushBack(j)
 		s.kept += jobWeight
 	}
@@ -156,23 +140,23 @@ func (s *jobs) cancel(now time.Duration, j *job) {
 }
 
 // drop forgets a job that is over.
-func (s *jobs) drop(j *job, templates *templates) {
+func (s *jobs) drop(j *job) {
 	delete(s.byID, j.ID)
 	s.made.Remove(j.made)
 	s.over.Remove(j.over)
 	s.kept -= j.n + jobWeight
-	for _, t := range j.holds {
-		templates.release(t)
+	for index := range j.again {
+		s.dropAgain(j, index)
 	}
 }
 
 // expire forgets jobs that ended long ago, and the oldest when there is too much to keep.
-func (s *jobs) expire(now time.Duration, templates *templates) {
+func (s *jobs) expire(now time.Duration) {
 	for front := s.over.Front(); front != nil; front = s.over.Front() {
 		j := front.Value.(*job)
-		if now-j.last < s.keep && s.kept <= mostKept {
+		if now-j.last < s.keep && s.kept <= mostKept && s.bytes <= mostAgain {
 			return
 		}
-		s.drop(j, templates)
+		s.drop(j)
 	}
 }

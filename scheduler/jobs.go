@@ -152,7 +152,8 @@ func (r *Replica) RetryJob(now time.Duration, id string, from int64) (actions *A
 			next = e.index
 			return false
 		}
-		if _, live := r.tasks[j.taskID(e.index)]; !live { // another may be called the same by now
+		_, live := r.tasks[j.taskID(e.index)] // another may be called the same by now
+		if _, kept := j.again[e.index]; kept && !live {
 			ended = append(ended, *e)
 		}
 		return true
@@ -187,6 +188,6 @@ func (r *Replica) ForgetJob(id string) (bool, error) {
 		return false, cluster.Errorf(cluster.Invalid, "%d tasks of job %s have not ended at scheduler %s: cancel it, or wait", j.open, id,
 			r.cfg.Name)
 	}
-	r.jobs.drop(j, &r.templates)
+	r.jobs.drop(j)
 	return true, nil
 }

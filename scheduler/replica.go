@@ -139,9 +139,9 @@ func New(cfg Config, policy Policy) (*Replica, error) {
 		tasks:     map[string]*task{},
 		results:   newResults(cfg.RetainResults, cfg.RetainFor),
 		templates: newTemplates(),
-		jobs:      newJobs(cfg.RetainJobs),
 		workers:   newWorkerNames(),
 	}
+	r.jobs = newJobs(cfg.RetainJobs, &r.templates)
 	return r, nil
 }
 
@@ -221,7 +221,7 @@ func (r *Replica) Tick(now time.Duration) *Actions {
 	r.retryUnplaced(now)
 	r.results.expire(now)
 	r.sweepJobs(now)
-	r.jobs.expire(now, &r.templates)
+	r.jobs.expire(now)
 	r.templates.sweep(now)
 	return &r.actions
 }

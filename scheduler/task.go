@@ -33,6 +33,7 @@ type batch struct {
 	client   string    // collects the results; empty: nobody does
 	template *template // nil: the type says what runs
 	job      *job      // nil: none
+	orphan   *batch    // the same without a client, once a task runs again by request
 }
 
 // trouble is what only a task has that was not taken, or lost, or failed.
@@ -66,14 +67,6 @@ func (t *task) waits() time.Duration {
 		return 0
 	}
 	return t.trouble.waiting
-}
-
-// losses is how many machines a task has lost.
-func (t *task) losses() int {
-	if t.trouble == nil {
-		return 0
-	}
-	return t.trouble.losses
 }
 
 // shape is what the task needs, or needed, where it was placed last.

@@ -22,6 +22,7 @@ type template struct {
 	digest string
 	shared *cluster.Template
 	refs   int
+	again  int             // of them of ended tasks that may run again
 	known  cluster.NodeSet // worker processes that have it
 	barred cluster.NodeSet // worker processes that may not run it
 	why    string          // the latest of them said; empty: there is none
