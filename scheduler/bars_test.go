@@ -46,7 +46,8 @@ func TestTheOnlyWorkerThatAllowsItIsAway(t *testing.T) {
 			t.Errorf("%s: the task ended: %+v", name, r.JobTasks(&cluster.JobTaskQuery{Job: "j", Max: 1}))
 			continue
 		}
-		actions := r.Attached(now+2*time.Second, d.Node, worker.Name, &cluster.AttachReply{Incarnation: 1, Report: cluster.Report{Node: worker.Name}})
+		actions := r.Attached(now+2*time.Second, d.Node, worker.Name,
+			&cluster.AttachReply{Incarnation: 1, Report: cluster.Report{Node: worker.Name}})
 		if name == "left the cluster" {
 			nodes := []cluster.Node{r.Node(1 - d.Node), worker}
 			actions, _ = r.Push(now+2*time.Second, snapshotOf(3, nodes, make([]cluster.Load, 2)))

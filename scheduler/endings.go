@@ -88,7 +88,9 @@ func (r *Replica) retries(t *task, c *cluster.Completion) bool {
 func (r *Replica) retry(now time.Duration, t *task, c *cluster.Completion, current bool, on placedOn) {
 	x := t.troubled()
 	x.failures++
-	t.ranBefore()
+	if current { // else it counted when its machine was given up
+		t.ranBefore()
+	}
 	if t.number == on.number && t.incarnation == on.incarnation && t.worker == on.worker {
 		t.number = 0
 	} else {
@@ -105,14 +107,14 @@ func (r *Replica) retry(now time.Duration, t *task, c *cluster.Completion, curre
 }
 
 // abandoned handles a worker that gave a task up while shutting down: it runs elsewhere, unless it had
-// started and must not run twice.
+// started and must not run twice. One that had not started lost nothing.
 func (r *Replica) abandoned(now time.Duration, t *task, c *cluster.Completion, current bool) {
 	switch {
 	case !current:
 	case t.spec.AtMostOnce && c.Run > 0:
 		r.end(now, t, *c)
 	default:
-		r.replace(now, t, c.Reason, true)
+		r.replace(now, t, c.Reason, c.Run > 0)
 	}
 }
 

@@ -173,7 +173,9 @@ func (r *Replica) runAgain(now time.Duration, j *job, e *entry) {
 	t.spec = cluster.Task{ID: id, Seed: cluster.HashID(id), Kind: &a.batch.Kind, Attempt: int(e.attempts)}
 	t.troubled().reason = "it runs again by request"
 	r.tasks[id] = t
-	t.ranBefore()
+	if e.run > 0 || e.outcome == cluster.Lost {
+		t.ranBefore()
+	}
 	r.opened(t)
 	r.placeAgain(now, t)
 }

@@ -108,7 +108,7 @@ type JobStatus struct {
 	Scheduler string
 	Accepted  int64
 	Outcomes  [Lost + 1]int64
-	Retried   int64         // executions beyond the first of a task
+	Retried   int64         // executions beyond the first of a task; one on a machine that was lost counts, though it may not have started
 	Ended     time.Duration // the last end, since the Unix epoch; 0: none yet
 }
 
