@@ -63,7 +63,7 @@ func (r *Replica) completed(now time.Duration, t *task, c *cluster.Completion, c
 	}
 	if !current {
 		if t.phase == cluster.Sent || t.phase == cluster.Accepted {
-			r.actions.Cancel = append(r.actions.Cancel, CancelCall{int(t.node), t.spec.ID})
+			r.actions.Cancel = append(r.actions.Cancel, CancelCall{int(t.node), t.spec.ID, true})
 		}
 		t.worker, t.class, t.accepted = on.worker, on.class, 0
 	}
@@ -158,6 +158,9 @@ func (r *Replica) end(now time.Duration, t *task, c cluster.Completion) {
 		r.actions.Finished = append(r.actions.Finished, record.Makespan)
 	}
 	t.phase = cluster.Ended
+	if t.cancel {
+		r.cancelling--
+	}
 	delete(r.tasks, t.spec.ID)
 	r.pending--
 	r.stats.Outcomes[c.Outcome]++
@@ -176,28 +179,6 @@ func (t *task) scheduling(record *cluster.TaskRecord) time.Duration {
 		return t.accepted - t.received
 	}
 	return max(record.Makespan-record.Wait-record.Run, 0)
-}
-
-// Cancel asks for a task's end. It is false when the task is unknown or has ended. A task that a
-// worker holds ends when the worker says so.
-func (r *Replica) Cancel(now time.Duration, id string) (*Actions, bool) {
-	r.begin()
-	t := r.tasks[id]
-	if t == nil {
-		return &r.actions, false
-	}
-	r.cancel(now, t)
-	return &r.actions, true
-}
-
-func (r *Replica) cancel(now time.Duration, t *task) {
-	t.cancel = true
-	switch t.phase {
-	case cluster.Placing:
-		r.end(now, t, t.cancelled())
-	case cluster.Accepted:
-		r.actions.Cancel = append(r.actions.Cancel, CancelCall{int(t.node), t.spec.ID})
-	}
 }
 
 // infeasible explains why no node can take a task: the dimension that is short everywhere and the

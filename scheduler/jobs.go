@@ -1,16 +1,10 @@
 package scheduler
 
 import (
-	"math"
-	"slices"
 	"time"
 
 	"dodoor/internal/cluster"
 )
-
-// sweepMost is how many tasks of a job are looked at in one go when it is cancelled or asked for again: a scheduler with
-// a million of them goes on placing meanwhile.
-const sweepMost = 8192
 
 // pageBytes is about as much as one answer holds, so that it fits into a message.
 const pageBytes = 512 << 10
@@ -84,49 +78,6 @@ func (r *Replica) jobTask(j *job, e *entry) cluster.JobTask {
 		task.Reason = r.endedStatus(kept).Record.Reason
 	}
 	return task
-}
-
-// CancelJob cancels what is open of a job, and returns how many tasks that is. When they are many, the others follow with
-// the next ticks.
-func (r *Replica) CancelJob(now time.Duration, id string) (*Actions, int64) {
-	r.begin()
-	j := r.jobs.byID[id]
-	if j == nil || j.open == 0 {
-		return &r.actions, 0
-	}
-	open := int64(j.open)
-	r.jobs.cancel(now, j)
-	r.sweepJobs(now)
-	return &r.actions, open
-}
-
-// sweepJobs cancels the next tasks of every job that is being cancelled.
-func (r *Replica) sweepJobs(now time.Duration) {
-	r.jobs.sweeping = slices.DeleteFunc(r.jobs.sweeping, func(j *job) bool { return r.sweepJob(now, j) })
-}
-
-// sweepJob looks at the next tasks of a job that is being cancelled, and reports whether it came to the end. What came
-// after it was cancelled stays.
-func (r *Replica) sweepJob(now time.Duration, j *job) (done bool) {
-	looked, next := 0, int64(math.MaxInt64)
-	var open []*task
-	j.from(j.sweep, false, func(e *entry) bool {
-		if looked++; looked > sweepMost {
-			next = e.index
-			return false
-		}
-		if e.outcome == cluster.NoOutcome {
-			open = append(open, r.tasks[j.taskID(e.index)])
-		}
-		return true
-	})
-	for _, t := range open {
-		if t.received <= j.until && !t.cancel {
-			r.cancel(now, t)
-		}
-	}
-	j.sweep, j.sweeping = next, looked > sweepMost
-	return !j.sweeping
 }
 
 // RetryJob runs those tasks of a job again, from an index on, that ended otherwise than well. It returns how many these are,

@@ -33,6 +33,7 @@ func (r *Replica) Attached(now time.Duration, index int, name string, a *cluster
 	}
 	n.givenUp = 0
 	r.ride(index, &a.Report)
+	r.cancelAgain(index)
 	if n.suspect {
 		n.suspect = false
 		r.refreshCandidates()

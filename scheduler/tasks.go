@@ -96,7 +96,7 @@ func (r *Replica) Acknowledged(now time.Duration, batch []Dispatch, reply *clust
 			t.trouble.waiting = 0
 		}
 		if t.cancel {
-			r.actions.Cancel = append(r.actions.Cancel, CancelCall{int(t.node), t.spec.ID})
+			r.tellCancelled(t)
 		}
 	}
 	if len(batch) > 0 {
