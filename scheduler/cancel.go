@@ -78,7 +78,10 @@ func (r *Replica) cancelAgain(index int) {
 func (r *Replica) CancelJob(now time.Duration, id string) (*Actions, int64) {
 	r.begin()
 	j := r.jobs.byID[id]
-	if j == nil || j.open == 0 {
+	if j == nil {
+		return &r.actions, 0
+	}
+	if j.retrying = false; j.open == 0 {
 		return &r.actions, 0
 	}
 	open := int64(j.open)

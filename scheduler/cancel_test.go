@@ -60,7 +60,7 @@ func TestCancelsStandForOneLife(t *testing.T) {
 		t.Error("it has ended")
 	}
 	for range 20 { // until it comes to the same worker
-		actions, _, _, err := r.RetryJob(3, "j", 0)
+		actions, _, err := r.RetryJob(3, "j")
 		if err != nil || len(actions.Send) != 1 {
 			t.Fatal(err, actions)
 		}
@@ -92,7 +92,7 @@ func TestWhatIsOfNoUseIsStopped(t *testing.T) {
 		t.Error("the second placement is not stopped")
 	}
 	for range 20 {
-		actions, _, _, _ := r.RetryJob(0, "j", 0)
+		actions, _, _ := r.RetryJob(0, "j")
 		next := actions.Send[0]
 		if r.Stands(&call) != (next.Node != second.Node) {
 			t.Errorf("node %d: stands %v", next.Node, r.Stands(&call))

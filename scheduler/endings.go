@@ -33,6 +33,7 @@ func (r *Replica) Completed(now time.Duration, n *cluster.CompletionNotice) (*Ac
 		current := known && int(t.node) == index && t.number == c.Number && r.nodes.slots[index].Incarnation == n.NodeIncarnation
 		r.completed(now, t, c, current, on)
 	}
+	r.retryJobs(now)
 	return &r.actions, nil
 }
 

@@ -26,6 +26,8 @@ type job struct {
 	sweeping bool          // being cancelled
 	sweep    int64         // from this index on
 	until    time.Duration // so are those that were received by then
+	retrying bool          // running again what ended otherwise than well
+	retry    int64         // from this index on
 
 	made, over *list.Element // in jobs
 }
@@ -36,6 +38,7 @@ type jobs struct {
 	made     list.List // in the order of their first task
 	over     list.List // those without an open task, in the order of their last end
 	sweeping []*job    // being cancelled
+	retrying []*job    // running again
 	kept     int       // ended tasks in all ledgers, and jobWeight for each job that is over
 	bytes    int       // of what it takes to run tasks again
 	keep     time.Duration
@@ -145,6 +148,7 @@ func (s *jobs) drop(j *job) {
 	s.made.Remove(j.made)
 	s.over.Remove(j.over)
 	s.kept -= j.n + jobWeight
+	j.retrying = false
 	for index := range j.again {
 		s.dropAgain(j, index)
 	}

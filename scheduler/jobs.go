@@ -1,8 +1,6 @@
 package scheduler
 
 import (
-	"time"
-
 	"dodoor/internal/cluster"
 )
 
@@ -32,10 +30,10 @@ func (r *Replica) jobStatus(j *job) cluster.JobStatus {
 	return cluster.JobStatus{Job: j.Job, Scheduler: r.cfg.Name, Accepted: int64(j.n), Outcomes: j.outcomes, Retried: j.retried, Ended: j.last}
 }
 
-// JobOpen reports whether a job has a task here that has not ended.
+// JobOpen reports whether a job has a task here that has not ended, or is about to run again.
 func (r *Replica) JobOpen(id string) bool {
 	j := r.jobs.byID[id]
-	return j != nil && j.open > 0
+	return j != nil && (j.open > 0 || j.retrying)
 }
 
 // JobTasks lists tasks of a job, as many as fit into an answer: whoever wants all asks for those behind the last, until there
@@ -78,57 +76,6 @@ func (r *Replica) jobTask(j *job, e *entry) cluster.JobTask {
 		task.Reason = r.endedStatus(kept).Record.Reason
 	}
 	return task
-}
-
-// RetryJob runs those tasks of a job again, from an index on, that ended otherwise than well. It returns how many these are,
-// and the index to go on from: there may be more than a shell should wait for in one go. It fails when the job is not known
-// here, or there is no room for its tasks.
-func (r *Replica) RetryJob(now time.Duration, id string, from int64) (actions *Actions, tasks, next int64, err error) {
-	r.begin()
-	j := r.jobs.byID[id]
-	if j == nil {
-		return &r.actions, 0, 0, cluster.Errorf(cluster.UnknownTask, "scheduler %s does not know job %q (any more): submit it again",
-			r.cfg.Name, id)
-	}
-	if from == 0 {
-		if err := r.Admit(len(j.again)); err != nil && len(j.again) > 0 {
-			return &r.actions, 0, 0, err
-		}
-		j.why, j.fails = "", 0
-	}
-	var ended []entry
-	next = -1
-	j.from(from, true, func(e *entry) bool {
-		if len(ended) == sweepMost {
-			next = e.index
-			return false
-		}
-		_, live := r.tasks[j.taskID(e.index)] // another may be called the same by now
-		if _, kept := j.again[e.index]; kept && !live {
-			ended = append(ended, *e)
-		}
-		return true
-	})
-	for i := range ended {
-		r.runAgain(now, j, &ended[i])
-	}
-	return &r.actions, int64(len(ended)), next, nil
-}
-
-// runAgain opens an ended task again. Its attempts go on, so that no two have the same number.
-func (r *Replica) runAgain(now time.Duration, j *job, e *entry) {
-	a := j.again[e.index]
-	t := &task{batch: a.batch, entries: a.entries, index: e.index, phase: cluster.Placing, node: NoNode, received: now, attempts: e.attempts,
-		worker: e.worker}
-	id := j.taskID(e.index)
-	t.spec = cluster.Task{ID: id, Seed: cluster.HashID(id), Kind: &a.batch.Kind, Attempt: int(e.attempts)}
-	t.troubled().reason = "it runs again by request"
-	r.tasks[id] = t
-	if e.run > 0 || e.outcome == cluster.Lost {
-		t.ranBefore()
-	}
-	r.opened(t)
-	r.placeAgain(now, t)
 }
 
 // ForgetJob forgets a job that has ended here; false: it is not known. It fails while a task is open.

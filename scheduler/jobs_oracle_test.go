@@ -124,11 +124,11 @@ func (o *jobsOracle) ofJob(what, job string) {
 				bad = append(bad, id)
 			}
 		}
-		actions, tasks, next, err := o.r.RetryJob(o.now, job, 0)
+		actions, tasks, err := o.r.RetryJob(o.now, job)
 		if err != nil {
 			return // nobody takes placements, or it is not known
 		}
-		if int(tasks) != len(bad) || next >= 0 {
+		if int(tasks) != len(bad) {
 			o.Fatalf("%d tasks of job %s run again, %d ended otherwise than well", tasks, job, len(bad))
 		}
 		for _, id := range bad {

@@ -216,6 +216,7 @@ func (r *Replica) Tick(now time.Duration) *Actions {
 	r.retryUnplaced(now)
 	r.results.expire(now)
 	r.sweepJobs(now)
+	r.retryJobs(now)
 	r.jobs.expire(now)
 	r.templates.sweep(now)
 	return &r.actions
