@@ -3,7 +3,7 @@ package scheduler
 // again is what it takes to run a task again.
 type again struct {
 	batch   *batch // without a client: nobody waits for the result of a task that somebody else asked for again
-	entries []string
+	entries entries
 }
 
 // mostAgain bounds the bytes of what a replica keeps for running tasks again, templates included. Beyond it jobs that are over
@@ -14,11 +14,7 @@ const mostAgain = 256 << 20
 const againWeight = 120
 
 func (a *again) size() int {
-	size := againWeight
-	for _, entry := range a.entries {
-		size += len(entry) + 16
-	}
-	return size
+	return againWeight + len(a.entries)
 }
 
 // keepAgain keeps what it takes to run a task again that ended otherwise than well.

@@ -42,7 +42,7 @@ func (r *Replica) placement(t *task, worker string, incarnation, number int64) (
 	is := func(p placedOn) bool {
 		return p.number == number && p.incarnation == incarnation && r.workers.name(p.worker) == worker
 	}
-	if latest := (placedOn{t.worker, t.class, t.incarnation, t.number}); t.number > 0 && is(latest) {
+	if latest := (placedOn{t.worker, t.incarnation, t.number}); t.number > 0 && is(latest) {
 		return latest, true
 	}
 	if t.trouble != nil {
@@ -66,7 +66,7 @@ func (r *Replica) completed(now time.Duration, t *task, c *cluster.Completion, c
 		if t.phase == cluster.Sent || t.phase == cluster.Accepted {
 			r.actions.Cancel = append(r.actions.Cancel, CancelCall{int(t.node), t.spec.ID, true})
 		}
-		t.worker, t.class, t.accepted = on.worker, on.class, 0
+		t.worker, t.accepted = on.worker, 0
 	}
 	if ended := *c; ended.Outcome == cluster.Cancelled && t.stopped() {
 		ended.Reason = t.batch.job.why
@@ -142,7 +142,7 @@ func (t *task) stopped() bool { return t.batch.job != nil && t.batch.job.why != 
 // end brings a task to its terminal state and keeps the record for its client.
 func (r *Replica) end(now time.Duration, t *task, c cluster.Completion) {
 	record := r.results.add(now, t.batch.client, t.spec.ID)
-	shape := t.shape()
+	shape := r.shape(t)
 	*record = cluster.TaskRecord{
 		ID: t.spec.ID, Type: t.spec.Type, Mode: t.spec.Mode,
 		Scheduler: r.cfg.Name, Worker: r.workers.name(t.worker),
@@ -152,7 +152,7 @@ func (r *Replica) end(now time.Duration, t *task, c cluster.Completion) {
 		Measured: c.Measured, ViewDecisions: t.view,
 	}
 	if t.worker != 0 {
-		record.Class = r.catalog.ClassName(t.class)
+		record.Class = r.catalog.ClassName(r.workers.class(t.worker))
 	}
 	record.Scheduling = t.scheduling(record)
 	if c.Outcome == cluster.Finished {
@@ -164,6 +164,7 @@ func (r *Replica) end(now time.Duration, t *task, c cluster.Completion) {
 	}
 	delete(r.tasks, t.spec.ID)
 	r.pending--
+	r.bytes -= len(t.entries)
 	r.stats.Outcomes[c.Outcome]++
 	r.actions.Wake = r.actions.Wake || t.batch.client != ""
 	if t.batch.job != nil && r.jobs.ended(now, t, &c) {

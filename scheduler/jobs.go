@@ -64,14 +64,17 @@ func (r *Replica) jobTask(j *job, e *entry) cluster.JobTask {
 	task := cluster.JobTask{Index: e.index, ID: j.taskID(e.index), Outcome: e.outcome}
 	if e.outcome == cluster.NoOutcome {
 		t := r.tasks[task.ID]
-		task.Worker, task.Attempts, task.Entries = r.workers.name(t.worker), int(t.attempts), t.entries
+		task.Worker, task.Attempts, task.Entries = r.workers.name(t.worker), int(t.attempts), t.entries.list(t.batch.lists)
 		if t.trouble != nil {
 			task.Reason = t.trouble.reason
 		}
 		return task
 	}
 	task.ExitCode, task.Worker, task.Attempts = int(e.exit), r.workers.name(e.worker), int(e.attempts)
-	task.Run, task.Printed, task.Entries = e.run, e.printed, j.again[e.index].entries
+	task.Run, task.Printed = e.run, e.printed
+	if a, kept := j.again[e.index]; kept {
+		task.Entries = a.entries.list(a.batch.lists)
+	}
 	if kept := r.results.byID[task.ID]; kept != nil && e.bad() {
 		task.Reason = r.endedStatus(kept).Record.Reason
 	}

@@ -88,6 +88,7 @@ type Replica struct {
 
 	pending    int
 	cancelling int   // of them are to be cancelled
+	bytes      int   // of their entries
 	decisions  int64 // placements made, cumulative
 	unflushed  int   // placements since the last flush: c_s of Algorithm 1
 	flushedAt  time.Duration

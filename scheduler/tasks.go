@@ -62,8 +62,7 @@ func (r *Replica) perform(now time.Duration, decision Decision, asked *task) {
 func (r *Replica) assign(now time.Duration, t *task, index int) {
 	n := &r.nodes.slots[index]
 	t.unplace()
-	t.class = r.view.nodes[index].Class
-	shape, _ := t.spec.ShapeOn(t.class)
+	shape, _ := t.spec.ShapeOn(r.view.nodes[index].Class)
 	t.node, t.worker, t.incarnation, t.phase, t.view = int32(index), n.id, n.Incarnation, cluster.Sent, r.view.Decisions
 	t.accepted = 0
 	t.attempts++

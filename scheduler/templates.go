@@ -14,6 +14,7 @@ type templates struct {
 	byDigest map[string]*template
 	idle     []*template // without a reference when they were last looked at
 	messages int64       // written so far
+	bytes    int         // of all
 	barred   []*template // somewhere
 }
 
@@ -39,6 +40,7 @@ func (s *templates) find(c *cluster.Command) *template {
 		t = &template{digest: c.Digest, shared: c.Template}
 		s.byDigest[c.Digest] = t
 		s.idle = append(s.idle, t)
+		s.bytes += c.Template.Size()
 	}
 	return t
 }
@@ -74,8 +76,9 @@ func (s *templates) sweep(now time.Duration) {
 		return true
 	})
 	for _, t := range s.idle {
-		if t.refs == 0 {
+		if t.refs == 0 && s.byDigest[t.digest] == t { // it may have been idle twice
 			delete(s.byDigest, t.digest)
+			s.bytes -= t.shared.Size()
 		}
 	}
 	clear(s.idle)
