@@ -107,7 +107,7 @@ func (r *Replica) batchOf(j *cluster.Job, client string, s *cluster.TaskSpec) (*
 		latest = &shared.latest
 	}
 	if *latest == nil || !(*latest).same(&fresh) {
-		fresh.Barred = &fresh.template.barred
+		fresh.Barred = &fresh.template.bar.nodes
 		*latest = &batch{}
 		**latest = fresh
 	}

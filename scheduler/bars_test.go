@@ -74,3 +74,39 @@ func TestSubmittedWhileTheOnlyWorkerIsAway(t *testing.T) {
 		t.Errorf("%v: want it refused for now, with the words of the other", refusal)
 	}
 }
+
+// A worker that does not allow a program is not asked by any task of it, whatever its arguments, until a minute later;
+// other programs are
+// tried there.
+func TestBarsHoldForTheProgram(t *testing.T) {
+	r := replicaWith(t, testConfig(), paperPolicy(t), paperNodes(2))
+	run := func(now time.Duration, index int64, argv ...string) Dispatch {
+		return runOf(t, r, now, &cluster.Job{ID: "j"}, index, func(s *cluster.TaskSpec) {
+			s.Command.Template = &cluster.Template{Argv: argv}
+			s.Command.Digest = s.Command.Template.Digest()
+		})
+	}
+	first := run(0, 0, "tool", "0")
+	bad := first.Node
+	sent := r.Acknowledged(0, []Dispatch{first}, refusedBy(first, cluster.NotAllowed)).Send
+	finish(t, r, 0, sent[0], cluster.Finished)
+	r.Tick(1)
+	others, later := 0, 0
+	for i := range int64(30) {
+		if d := run(2, 1+i, "tool", string(rune('a'+i))); d.Node == bad {
+			t.Fatalf("task %d asks node %d once more", 1+i, bad)
+		}
+		if run(2, 100+i, "other", string(rune('a'+i))).Node == bad {
+			others++
+		}
+	}
+	r.Tick(barredFor)
+	for i := range int64(30) {
+		if run(barredFor, 200+i, "tool", string(rune('a'+i))).Node == bad {
+			later++
+		}
+	}
+	if others == 0 || later == 0 {
+		t.Errorf("%d tasks of another program, and %d of this one a minute later", others, later)
+	}
+}

@@ -188,11 +188,11 @@ func (t *task) scheduling(record *cluster.TaskRecord) time.Duration {
 func (r *Replica) infeasible(placing *task) *cluster.Refusal {
 	t, v, dims := &placing.spec, r.view, r.cfg.Dimensions
 	if r.isBarred(placing) {
-		return refuse(t.ID, cluster.NotAllowed, "%s", placing.batch.template.why)
+		return refuse(t.ID, cluster.NotAllowed, "%s", placing.batch.template.bar.why)
 	}
 	if r.meetsBar(placing) {
 		return refuse(t.ID, cluster.NoFeasibleNode, "of the workers that take placements now none allows it (%s); others may later",
-			placing.batch.template.why)
+			placing.batch.template.bar.why)
 	}
 	if len(v.candidates) == 0 {
 		return refuse(t.ID, cluster.NoFeasibleNode, "no worker takes placements now (%d registered)", len(r.nodes.byName))

@@ -245,7 +245,7 @@ func (r *Replica) retryUnplaced(now time.Duration) {
 		case r.decide(now, t):
 			r.stats.Retries++
 		case r.hopeless(t):
-			r.end(now, t, failed("no worker allows it: "+t.batch.template.why))
+			r.end(now, t, failed("no worker allows it: "+t.batch.template.bar.why))
 		default:
 			r.unplaced = append(r.unplaced, t)
 		}
