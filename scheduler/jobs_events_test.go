@@ -227,7 +227,9 @@ func (o *jobsOracle) settle() {
 	}
 	o.now += 25 * time.Hour
 	o.perform(o.r.Tick(o.now))
-	if o.perform(o.r.Tick(o.now)); len(o.r.jobs.byID) > 0 || len(o.r.templates.byDigest) > 0 || o.r.jobs.kept+o.r.jobs.bytes+len(o.r.templates.bars) != 0 {
-		o.Fatalf("%d jobs, %d templates, %d ended tasks are kept for ever", len(o.r.jobs.byID), len(o.r.templates.byDigest), o.r.jobs.kept)
+	o.perform(o.r.Tick(o.now))
+	if left := o.r.jobs.kept + o.r.jobs.bytes + o.r.bytes + o.r.templates.bytes + len(o.r.templates.bars) + o.r.cancelling; left != 0 ||
+		len(o.r.jobs.byID) > 0 || len(o.r.templates.byDigest) > 0 {
+		o.Fatalf("%d jobs, %d templates, and %d of what is counted are kept for ever", len(o.r.jobs.byID), len(o.r.templates.byDigest), left)
 	}
 }
