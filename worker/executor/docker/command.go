@@ -18,9 +18,6 @@ import (
 // anyImage is the entry of docker.images that allows all.
 const anyImage = "*"
 
-// maxScript is what the kernel takes as one argument.
-const maxScript = 128<<10 - 1
-
 // Allows says why a command may not run here, if so. Whether the image is there is for the engine to say when it runs.
 func (d *Executor) Allows(t *cluster.Template) error {
 	if err := executor.CheckCommand(t); err != nil {
@@ -62,8 +59,8 @@ func scriptArgs(script []byte) ([]string, error) {
 		if !slices.Contains(of.names, name) {
 			continue
 		}
-		if len(script) > maxScript || slices.Contains(script, 0) {
-			return nil, fmt.Errorf("a script of %d bytes cannot run in a container: up to %d are possible, and no zero byte", len(script), maxScript)
+		if len(script) > executor.MaxArgument || slices.Contains(script, 0) {
+			return nil, fmt.Errorf("a script of %d bytes cannot run in a container: up to %d are possible, and no zero byte", len(script), executor.MaxArgument)
 		}
 		args = append(args, of.flag, string(script))
 		if of.flag == "-c" && !strings.HasPrefix(name, "python") {

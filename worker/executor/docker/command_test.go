@@ -14,6 +14,7 @@ import (
 
 	"dodoor/internal/cluster"
 	"dodoor/worker"
+	"dodoor/worker/executor"
 	"dodoor/worker/executor/executortest"
 	"dodoor/worker/spool"
 )
@@ -135,7 +136,7 @@ func TestImagesThatAreAllowed(t *testing.T) {
 		{[]string{"*"}, cluster.Template{Image: "x", Argv: []string{"y"}, Workdir: "w"}, "absolute path of the container"},
 		{[]string{"*"}, cluster.Template{Image: "x", Script: []byte("echo")}, ""},
 		{[]string{"*"}, cluster.Template{Image: "x", Script: []byte("#!/usr/bin/awk -f\n")}, "a script of /usr/bin/awk cannot run in"},
-		{[]string{"*"}, cluster.Template{Image: "x", Script: make([]byte, maxScript+1)}, "a script of 131072 bytes cannot run in"},
+		{[]string{"*"}, cluster.Template{Image: "x", Script: make([]byte, executor.MaxArgument+1)}, "a script of 131072 bytes cannot run in"},
 	} {
 		d := newFake(0, 0, "").executor()
 		d.cfg.Commands = c.allow

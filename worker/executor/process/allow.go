@@ -26,6 +26,12 @@ func (p *Executor) Allows(t *cluster.Template) error {
 	if len(p.cfg.Allow) == 0 {
 		return fmt.Errorf("process.allow is empty on worker %s, so it runs no commands", p.cfg.Worker)
 	}
+	if t.Image != "" {
+		return fmt.Errorf("worker %s runs no containers (worker.executor), so nothing in image %.200q: name no image", p.cfg.Worker, t.Image)
+	}
+	if err := p.allowsEnv(t.Env); err != nil {
+		return err
+	}
 	workdir, err := p.allowsWorkdir(t.Workdir)
 	if err != nil {
 		return err

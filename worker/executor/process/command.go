@@ -39,6 +39,9 @@ func (p *Executor) program(s *worker.Start, folder string, c *executor.Capture) 
 	if len(argv) == 0 {
 		return nil, errors.New("no program is left once the entries are in their places")
 	}
+	if err := p.allowsEnv(t.Env); err != nil {
+		return nil, err
+	}
 	workdir, err := p.allowsWorkdir(t.Workdir)
 	if err != nil {
 		return nil, err

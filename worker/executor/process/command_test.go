@@ -103,7 +103,7 @@ func TestCommands(t *testing.T) {
 func TestCommandEnvironment(t *testing.T) {
 	p, output := newCommands(t, off)
 	s := command(cluster.Template{Argv: []string{"sh", "-c", `env; test "$PWD" = "$TMPDIR" && test "$HOME" = "$TMPDIR" && ls -A`},
-		Env: []string{"A=1", "A=2", "DODOOR_JOB=forged", "TMPDIR=/forged"}}, 7, "x", "y z")
+		Env: []string{"A=1", "A=2", "DODOOR_JOB=forged"}}, 7, "x", "y z")
 	executortest.Finished(t, p.Run(t.Context(), s))
 	lines := strings.Split(spooled(t, output, s.TaskID, false), "\n")
 	for _, want := range []string{"A=2", "DODOOR_JOB=job", "DODOOR_TASK_ID=job.7", "DODOOR_INDEX=7", "DODOOR_ENTRY=x y z",
@@ -123,11 +123,15 @@ func TestCommandEnvironment(t *testing.T) {
 // Commands that cannot run fail, and say why.
 func TestCommandsThatCannotRun(t *testing.T) {
 	p, _ := newCommands(t, off)
-	const long = "{}{}{}"
+	long, many := "{}{}{}", []string{"true"}
+	for range 60 {
+		many = append(many, "{}")
+	}
 	for want, s := range map[string]worker.Start{
 		"has no program \"no-such-program\" in the PATH": command(cluster.Template{Argv: []string{"{}"}}, 1, "no-such-program"),
 		"no program is left":                             command(cluster.Template{Argv: []string{"{}"}}, 1),
-		"argument list too long":                         command(cluster.Template{Argv: []string{"true", long}}, 1, strings.Repeat("x", 60<<10)),
+		"no program can be given more than":              command(cluster.Template{Argv: []string{"true", long}}, 1, strings.Repeat("x", 60<<10)),
+		"more than the kernel takes: use standard input": command(cluster.Template{Argv: many}, 1, strings.Repeat("x", 60<<10)),
 		`entry "\x00" has a zero byte`:                   command(cluster.Template{Argv: []string{"true", "{}"}}, 1, "\x00"),
 		"has no working folder":                          command(cluster.Template{Argv: []string{"true"}, Workdir: "/no/such"}, 1),
 	} {

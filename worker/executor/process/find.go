@@ -75,13 +75,20 @@ func (p *Executor) resolve(t *cluster.Template, workdir, program string) (path s
 	return p.allowsProgram(path)
 }
 
+// maxFolders bounds how many folders of a PATH are looked in.
+const maxFolders = 100
+
 // lookUp finds a program in the PATH that the command gets.
 func (p *Executor) lookUp(t *cluster.Template, program string) (string, error) {
 	folders, given := executor.Variable(t.Env, "PATH")
 	if !given {
 		folders = taskPath
 	}
-	for _, folder := range filepath.SplitList(folders) {
+	all := filepath.SplitList(folders)
+	if len(all) > maxFolders {
+		return "", fmt.Errorf("the PATH %.80q has %d folders: at most %d are looked in", folders, len(all), maxFolders)
+	}
+	for _, folder := range all {
 		if path := folder + "/" + program; filepath.IsAbs(folder) && runnable(path) == nil {
 			return path, nil
 		}
