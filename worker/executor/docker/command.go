@@ -2,6 +2,7 @@ package docker
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -82,7 +83,10 @@ func (d *Executor) command(c *container.Config, s *worker.Start) error {
 	if err != nil {
 		return err
 	}
-	c.Cmd = append(script, args...)
+	if args = append(script, args...); len(args) == 0 || args[0] == "" {
+		return errors.New("no program is left once the entries are in their places")
+	}
+	c.Entrypoint, c.Cmd = args[:1], args[1:] // the first is the program, whatever the image would start
 	c.Env, c.WorkingDir = executor.CommandEnv(s, d.cfg.Worker), t.Workdir
 	c.AttachStdout, c.AttachStderr = true, true
 	if len(t.Stdin) > 0 {
@@ -117,7 +121,7 @@ func (x *execution) listen() (finish func(began bool), err error) {
 		}
 		late := time.AfterFunc(killLimit, hangUp)
 		err := <-done
-		if !late.Stop() || err != nil {
+		if !late.Stop() || err != nil || x.resumed { // an engine that ends hangs up in order
 			x.capture.Lost(engineAway)
 		}
 		hangUp()
