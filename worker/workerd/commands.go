@@ -3,6 +3,7 @@ package workerd
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"dodoor/internal/cluster"
 )
@@ -10,6 +11,23 @@ import (
 // Refuses says why this worker would not run a command; empty: it would.
 func (d *Daemon) Refuses(_ context.Context, t cluster.Template) (string, error) {
 	return d.node.Refuses(&t), nil // which looks at nothing that changes
+}
+
+// judge finds out whether the commands of a message may run that the node does not know. That looks at files, which may be on
+// a file system that does not answer, so nobody else waits for it.
+func (d *Daemon) judge(e *cluster.Enqueue) {
+	if !slices.ContainsFunc(e.Assignments, func(a cluster.Assignment) bool { return a.Command != nil }) {
+		return
+	}
+	d.mu.Lock()
+	unjudged := d.node.Unjudged(d.now(), e)
+	d.mu.Unlock()
+	for _, t := range unjudged {
+		verdict := d.node.Judge(t)
+		d.mu.Lock()
+		d.node.Learn(d.now(), verdict)
+		d.mu.Unlock()
+	}
 }
 
 // judge asks the executor whether a command may run.
