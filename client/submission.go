@@ -119,7 +119,9 @@ func (r *submission) wait(ctx context.Context, by Interrupts) error {
 		return r.outcome(nil)
 	case <-r.rest:
 	case <-ctx.Done():
-		interrupted = context.Cause(ctx)
+		if interrupted = context.Cause(ctx); errors.Is(interrupted, context.Canceled) {
+			interrupted = ErrInterrupted
+		}
 	case <-by.Cancel:
 		interrupted = ErrInterrupted
 	}

@@ -40,7 +40,8 @@ func (o *options) declareJob() *jobFlags {
 			"line's come after them")
 	o.StringVar(&f.image, "image", "", "run in containers of this `image`")
 	o.StringVar(&f.name, "name", "", "`name` of the job, for lists")
-	o.StringVar(&f.cwd, "cwd", "", "`folder` to run in, on the worker's host; without one, each task has an empty one of its own")
+	o.StringVar(&f.cwd, "cwd", "", "`folder` to run in, on the worker's host; without one: on this machine the current one, "+
+		"on a cluster an empty one of the task's own")
 	o.StringVar(&f.stdin, "stdin", "", "`file` that every task reads as its standard input (- is this command's), at most 1 MiB")
 	o.Func("env", "`NAME=VALUE` for the environment of tasks, or NAME for the value that it has here (repeatable)", func(s string) error {
 		name, value, given := strings.Cut(s, "=")
@@ -53,7 +54,7 @@ func (o *options) declareJob() *jobFlags {
 		f.env = append(f.env, name+"="+value)
 		return job.CheckEnv(name, value)
 	})
-	o.Float64Var(&f.cores, "cores", 0, "demand of a task in cores")
+	o.Float64Var(&f.cores, "cores", 0, "demand of a task in cores; 0: on a cluster 1, on this machine its share of them")
 	o.Int64Var(&f.memory, "memory", 0, "demand of a task in MB of memory")
 	o.DurationVar(&f.duration, "duration", 0, "estimated duration of a task; 0: scheduler.default_duration")
 	o.DurationVar(&f.timeLimit, "time-limit", 0, "kill a task after so long; 0: never")

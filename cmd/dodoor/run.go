@@ -21,7 +21,15 @@ const runExample = `dodoor run -- gzip -k {} ::: *.log              # on this ma
 dodoor run -j 16 -tag -- ping -c 1 {} :::: hosts.txt
 dodoor run -k -- echo {1} {2} {#} ::: a b ::: 1 2   # every combination, printed in order
 dodoor run -script job.sh -array 1-100
-dodoor run -cluster lab -each-line urls.txt -out pages -- curl -sS {}`
+dodoor run -cluster lab -each-line urls.txt -out pages -- curl -sS {}
+
+In the command, {} is a task's entry, {.} that without its extension, {/} its file name, {//} its folder, {/.} its file name
+without extension, {#} the task's number; {2} and {2/.} are about the second list. Without any of them the entry goes to the end.
+Lists: ::: ENTRY...  :::: FILE... (an entry per line)  -each-line FILE. Of several lists every combination runs; :::+ and ::::+
+go in step with the list before them. Tasks see DODOOR_JOB, DODOOR_TASK_ID, DODOOR_INDEX, DODOOR_ENTRY, DODOOR_NODE,
+DODOOR_CORES and DODOOR_MEMORY_MB. Without a cluster (-cluster, -datastore, -conf, $DODOOR_CLUSTER, or the default one) the job
+runs on this machine, in this folder and environment. Ctrl-C cancels it, a second one ends at once.
+Exit code: 0 when every task exited with 0, 1 when some did not, 2 for wrong usage.`
 
 func runRun(args []string, stdout, stderr io.Writer) int {
 	var parallel int

@@ -73,3 +73,20 @@ func TestTimes(t *testing.T) {
 		}
 	}
 }
+
+// Other lines have the terminal to themselves after the bar was cleared: it goes over the whole of it with blanks.
+func TestClear(t *testing.T) {
+	var drawn bytes.Buffer
+	l := newBar(&drawn, 10)
+	l.Show(5, time.Second, func(float64) string { return "half" })
+	if !strings.Contains(drawn.String(), "half") {
+		t.Fatalf("drew %q", drawn.String())
+	}
+	width := len([]rune(drawn.String()[strings.LastIndex(drawn.String(), "half"):]))
+	drawn.Reset()
+	l.Clear()
+	if left := strings.Trim(drawn.String(), "\r "); left != "" && left != "\x1b[2K" || len(drawn.String()) < min(width, 4) {
+		t.Errorf("cleared with %q", drawn.String())
+	}
+	(*Line)(nil).Clear()
+}
