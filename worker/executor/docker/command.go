@@ -61,7 +61,8 @@ func scriptArgs(script []byte) ([]string, error) {
 			continue
 		}
 		if len(script) > executor.MaxArgument || slices.Contains(script, 0) {
-			return nil, fmt.Errorf("a script of %d bytes cannot run in a container: up to %d are possible, and no zero byte", len(script), executor.MaxArgument)
+			return nil, fmt.Errorf("a script of %d bytes cannot run in a container: up to %d are possible, and no zero byte", len(script),
+				executor.MaxArgument)
 		}
 		args = append(args, of.flag, string(script))
 		if of.flag == "-c" && !strings.HasPrefix(name, "python") {

@@ -137,7 +137,8 @@ func TestTheProgramIsTheEntrypoint(t *testing.T) {
 		{cluster.Template{Argv: []string{"{}"}}, nil, ""},
 	} {
 		s, config := boxed(c.of, c.entries...), &container.Config{}
-		if err := d.command(config, &s); (err != nil) != (c.want == "") || err == nil && fmt.Sprint(config.Entrypoint, config.Cmd) != c.want {
+		err := d.command(config, &s)
+		if (err != nil) != (c.want == "") || err == nil && fmt.Sprint(config.Entrypoint, config.Cmd) != c.want {
 			t.Errorf("%v: %v %v, %v; want %s", c.of.Argv, config.Entrypoint, config.Cmd, err, c.want)
 		}
 	}
@@ -151,9 +152,9 @@ func TestOutputAcrossARestartOfTheEngine(t *testing.T) {
 		d := f.executor()
 		d.cfg.Commands, d.cfg.Spool = []string{anyImage}, output
 		go func() {
-			time.Sleep(10 * time.Second)
+			<-time.After(10 * time.Second)
 			f.takenDown(context.Background())
-			time.Sleep(time.Second)
+			<-time.After(time.Second)
 			f.set(false)
 		}()
 		if r := d.Run(t.Context(), boxed(cluster.Template{Image: "x", Argv: []string{"y"}})); r.Outcome != cluster.Finished {

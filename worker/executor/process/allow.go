@@ -82,8 +82,8 @@ func (p *Executor) allowsProgram(path string) (string, error) {
 	if real != filepath.Clean(path) {
 		by += ", which is " + real
 	}
-	return "", fmt.Errorf("worker %s may not run %s: process.allow has only %s; add the program, its folder with a slash behind it, or \"*\" for "+
-		"any", p.cfg.Worker, by, strings.Join(p.cfg.Allow, ", "))
+	return "", fmt.Errorf("worker %s may not run %s: process.allow has only %s; add the program, its folder with a slash behind it, or "+
+		"\"*\" for any", p.cfg.Worker, by, strings.Join(p.cfg.Allow, ", "))
 }
 
 // inFolder is a path whose folder is resolved, but not its last part. It is empty for what cannot be.
