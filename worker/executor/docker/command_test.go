@@ -113,7 +113,8 @@ func TestProgramOfACommand(t *testing.T) {
 	if err := d.command(c, &s); err != nil {
 		t.Fatal(err)
 	}
-	if fmt.Sprint(len(c.Cmd), c.Cmd, c.Entrypoint) != "1 [3] [a b]" || c.WorkingDir != "/w" || !c.OpenStdin || !c.StdinOnce || c.Env[0] != "A=1" {
+	if fmt.Sprint(len(c.Cmd), c.Cmd, c.Entrypoint) != "1 [3] [a b]" || c.WorkingDir != "/w" || !c.OpenStdin || !c.StdinOnce ||
+		c.Env[0] != "A=1" {
 		t.Errorf("%+v", c)
 	}
 	if h := d.confinement(&s); h.Memory != 0 || h.MemorySwap != 0 {
