@@ -103,7 +103,7 @@ func TestCommands(t *testing.T) {
 func TestCommandEnvironment(t *testing.T) {
 	p, output := newCommands(t, off)
 	s := command(cluster.Template{Argv: []string{"sh", "-c", `env; test "$PWD" = "$TMPDIR" && test "$HOME" = "$TMPDIR" && ls -A`},
-		Env: []string{"A=1", "A=2", "DODOOR_JOB=forged"}}, 7, "x", "y z")
+		Env: []string{"A=1", "A=2", "DODOOR_JOB=forged", "TMPDIR=/forged"}}, 7, "x", "y z")
 	executortest.Finished(t, p.Run(t.Context(), s))
 	lines := strings.Split(spooled(t, output, s.TaskID, false), "\n")
 	for _, want := range []string{"A=2", "DODOOR_JOB=job", "DODOOR_TASK_ID=job.7", "DODOOR_INDEX=7", "DODOOR_ENTRY=x y z",
