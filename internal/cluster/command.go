@@ -91,6 +91,14 @@ type Command struct {
 	Entries  []string  // one per list of inputs
 }
 
+// Name is the digest of the command's template, said or not.
+func (c *Command) Name() string {
+	if c.Digest == "" && c.Template != nil {
+		return c.Template.Digest()
+	}
+	return c.Digest
+}
+
 // Job is a name that tasks share, and what holds for all of them. No service owns it.
 type Job struct {
 	ID, Name   string
