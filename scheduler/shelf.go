@@ -13,11 +13,10 @@ func (s *shelf) put(e *ended) { s.ring = append(s.ring, e) }
 
 // drop removes the oldest n.
 func (s *shelf) drop(n int) {
-	if n == 0 {
-		return
+	if n > 0 {
+		s.ring = append(s.ring[:0], s.ring[n:]...)
+		clear(s.ring[len(s.ring) : len(s.ring)+n])
 	}
-	s.ring = append(s.ring[:0], s.ring[n:]...)
-	clear(s.ring[len(s.ring) : len(s.ring)+n])
 	s.packed = max(0, s.packed-n)
 }
 

@@ -8,7 +8,7 @@ import (
 )
 
 // Permit names all by which a worker judges whether it may run a template: two of the same permit are allowed by the same
-// workers, whatever else they run with. One that no worker could start is judged for itself.
+// workers, whatever else they run with. One that perhaps no worker can start is judged for itself.
 func (t *Template) Permit() string {
 	if malformed(t.Argv) || malformed(t.Env) {
 		return t.Digest()
@@ -34,7 +34,10 @@ func (t *Template) Permit() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// malformed reports whether a program cannot get this: it has zero bytes.
+// plain is how long an argument may be for sure: a worker refuses what is too long for it.
+const plain = 4 << 10
+
+// malformed reports whether it may be that a program cannot get this: it has zero bytes, or is long.
 func malformed(list []string) bool {
-	return slices.ContainsFunc(list, func(text string) bool { return strings.Contains(text, "\x00") })
+	return slices.ContainsFunc(list, func(text string) bool { return len(text) > plain || strings.Contains(text, "\x00") })
 }

@@ -1,6 +1,9 @@
 package cluster
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // Templates of one permit run the same program in the same place; arguments, standard input and what else they find are their own.
 // What cannot start at all shares its permit with none.
@@ -19,6 +22,7 @@ func TestPermits(t *testing.T) {
 		"image":           {false, func(t *Template) { t.Image = "tool" }},
 		"script":          {false, func(t *Template) { t.Script = []byte("#!/bin/sh\n") }},
 		"a zero byte":     {false, func(t *Template) { t.Argv = []string{"convert", "a\x00"} }},
+		"a long one":      {false, func(t *Template) { t.Argv = []string{"convert", strings.Repeat("a", 128<<10)} }},
 		"no variable":     {false, func(t *Template) { t.Env = []string{"X=1", "PATH=/bin", "Y"} }},
 		"a nameless one":  {false, func(t *Template) { t.Env = []string{"=1", "PATH=/bin"} }},
 		"bytes in a name": {false, func(t *Template) { t.Env = []string{"X\x00=1", "PATH=/bin"} }},
