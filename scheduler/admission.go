@@ -6,6 +6,9 @@ import (
 	"dodoor/internal/cluster"
 )
 
+// mostHeld bounds the bytes of templates and of the entries of open tasks: beyond it nothing is taken.
+const mostHeld = 512 << 20
+
 // Admit tells whether the replica takes n more tasks now; the error is cluster.Draining or
 // cluster.Overloaded.
 func (r *Replica) Admit(n int) error {
@@ -15,6 +18,9 @@ func (r *Replica) Admit(n int) error {
 	case r.pending+n > r.cfg.MaxPending:
 		return cluster.Errorf(cluster.Overloaded, "scheduler %s holds %d unfinished tasks (max_pending = %d); submit later or to another",
 			r.cfg.Name, r.pending, r.cfg.MaxPending)
+	case r.bytes+r.templates.bytes >= mostHeld:
+		return cluster.Errorf(cluster.Overloaded, "scheduler %s holds %d MiB of commands (at most %d); submit later or to another", r.cfg.Name,
+			(r.bytes+r.templates.bytes)>>20, mostHeld>>20)
 	case len(r.view.candidates) == 0:
 		return cluster.Errorf(cluster.Overloaded, "scheduler %s: no worker takes placements now (%d registered); submit later or to another",
 			r.cfg.Name, len(r.nodes.byName))
@@ -53,7 +59,7 @@ func (r *Replica) accept(now time.Duration, j *cluster.Job, client string, s *cl
 	*t = task{batch: b, phase: cluster.Placing, node: NoNode, received: now,
 		spec: cluster.Task{ID: s.ID, Seed: cluster.HashID(s.ID), Kind: &b.Kind}}
 	if s.Command != nil {
-		t.index, t.entries = s.Command.Index, s.Command.Entries
+		t.index, t.entries = s.Command.Index, packEntries(s.Command.Entries)
 	}
 	r.tasks[s.ID] = t
 	if !r.decide(now, t) {
@@ -67,6 +73,7 @@ func (r *Replica) accept(now time.Duration, j *cluster.Job, client string, s *cl
 // opened books a task that was accepted, or runs again.
 func (r *Replica) opened(t *task) {
 	r.pending++
+	r.bytes += len(t.entries)
 	t.batch.template.retain()
 	if t.batch.job != nil {
 		r.jobs.opened(t)
@@ -87,7 +94,7 @@ func (r *Replica) batchOf(j *cluster.Job, client string, s *cluster.TaskSpec) (*
 	if refusal != nil {
 		return nil, refusal
 	}
-	fresh := batch{client: client, job: shared, template: r.templates.find(s.Command)}
+	fresh := batch{lists: len(s.Command.Entries), client: client, job: shared, template: r.templates.find(s.Command)}
 	if fresh.template == nil {
 		return nil, refuse(s.ID, cluster.UnknownTemplate, "scheduler %s does not know template %.80s (any more): send it along", r.cfg.Name,
 			s.Command.Digest)
@@ -100,7 +107,7 @@ func (r *Replica) batchOf(j *cluster.Job, client string, s *cluster.TaskSpec) (*
 		latest = &shared.latest
 	}
 	if *latest == nil || !(*latest).same(&fresh) {
-		fresh.Barred = &fresh.template.barred
+		fresh.Barred = &fresh.template.bar.nodes
 		*latest = &batch{}
 		**latest = fresh
 	}
@@ -109,8 +116,8 @@ func (r *Replica) batchOf(j *cluster.Job, client string, s *cluster.TaskSpec) (*
 
 // same reports whether tasks of two batches with commands are alike.
 func (b *batch) same(o *batch) bool {
-	return b.template == o.template && b.job == o.job && b.client == o.client && b.Uniform == o.Uniform && b.Mode == o.Mode &&
-		b.AtMostOnce == o.AtMostOnce && b.TimeScale == o.TimeScale
+	return b.template == o.template && b.job == o.job && b.client == o.client && b.lists == o.lists && b.Uniform == o.Uniform &&
+		b.Mode == o.Mode && b.AtMostOnce == o.AtMostOnce && b.TimeScale == o.TimeScale
 }
 
 // holds reports whether a task is here, or was.

@@ -49,5 +49,6 @@ func (r *Replica) Audited(now time.Duration, index int, incarnation int64, asOf 
 		}
 		r.replace(now, t, reason, true)
 	}
+	r.cancelAgain(index) // of those that it holds: perhaps it never heard
 	return &r.actions
 }

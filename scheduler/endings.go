@@ -33,6 +33,7 @@ func (r *Replica) Completed(now time.Duration, n *cluster.CompletionNotice) (*Ac
 		current := known && int(t.node) == index && t.number == c.Number && r.nodes.slots[index].Incarnation == n.NodeIncarnation
 		r.completed(now, t, c, current, on)
 	}
+	r.retryJobs(now)
 	return &r.actions, nil
 }
 
@@ -41,7 +42,7 @@ func (r *Replica) placement(t *task, worker string, incarnation, number int64) (
 	is := func(p placedOn) bool {
 		return p.number == number && p.incarnation == incarnation && r.workers.name(p.worker) == worker
 	}
-	if latest := (placedOn{t.worker, t.class, t.incarnation, t.number}); t.number > 0 && is(latest) {
+	if latest := (placedOn{t.worker, t.incarnation, t.number}); t.number > 0 && is(latest) {
 		return latest, true
 	}
 	if t.trouble != nil {
@@ -63,9 +64,9 @@ func (r *Replica) completed(now time.Duration, t *task, c *cluster.Completion, c
 	}
 	if !current {
 		if t.phase == cluster.Sent || t.phase == cluster.Accepted {
-			r.actions.Cancel = append(r.actions.Cancel, CancelCall{int(t.node), t.spec.ID})
+			r.actions.Cancel = append(r.actions.Cancel, CancelCall{int(t.node), t.spec.ID, true})
 		}
-		t.worker, t.class, t.accepted = on.worker, on.class, 0
+		t.worker, t.accepted = on.worker, 0
 	}
 	if ended := *c; ended.Outcome == cluster.Cancelled && t.stopped() {
 		ended.Reason = t.batch.job.why
@@ -88,7 +89,9 @@ func (r *Replica) retries(t *task, c *cluster.Completion) bool {
 func (r *Replica) retry(now time.Duration, t *task, c *cluster.Completion, current bool, on placedOn) {
 	x := t.troubled()
 	x.failures++
-	t.ranBefore()
+	if current { // else it counted when its machine was given up
+		t.ranBefore()
+	}
 	if t.number == on.number && t.incarnation == on.incarnation && t.worker == on.worker {
 		t.number = 0
 	} else {
@@ -105,14 +108,14 @@ func (r *Replica) retry(now time.Duration, t *task, c *cluster.Completion, curre
 }
 
 // abandoned handles a worker that gave a task up while shutting down: it runs elsewhere, unless it had
-// started and must not run twice.
+// started and must not run twice. One that had not started lost nothing.
 func (r *Replica) abandoned(now time.Duration, t *task, c *cluster.Completion, current bool) {
 	switch {
 	case !current:
 	case t.spec.AtMostOnce && c.Run > 0:
 		r.end(now, t, *c)
 	default:
-		r.replace(now, t, c.Reason, true)
+		r.replace(now, t, c.Reason, c.Run > 0)
 	}
 }
 
@@ -139,7 +142,7 @@ func (t *task) stopped() bool { return t.batch.job != nil && t.batch.job.why != 
 // end brings a task to its terminal state and keeps the record for its client.
 func (r *Replica) end(now time.Duration, t *task, c cluster.Completion) {
 	record := r.results.add(now, t.batch.client, t.spec.ID)
-	shape := t.shape()
+	shape := r.shape(t)
 	*record = cluster.TaskRecord{
 		ID: t.spec.ID, Type: t.spec.Type, Mode: t.spec.Mode,
 		Scheduler: r.cfg.Name, Worker: r.workers.name(t.worker),
@@ -149,15 +152,19 @@ func (r *Replica) end(now time.Duration, t *task, c cluster.Completion) {
 		Measured: c.Measured, ViewDecisions: t.view,
 	}
 	if t.worker != 0 {
-		record.Class = r.catalog.ClassName(t.class)
+		record.Class = r.catalog.ClassName(r.workers.class(t.worker))
 	}
 	record.Scheduling = t.scheduling(record)
 	if c.Outcome == cluster.Finished {
 		r.actions.Finished = append(r.actions.Finished, record.Makespan)
 	}
 	t.phase = cluster.Ended
+	if t.cancel {
+		r.cancelling--
+	}
 	delete(r.tasks, t.spec.ID)
 	r.pending--
+	r.bytes -= len(t.entries)
 	r.stats.Outcomes[c.Outcome]++
 	r.actions.Wake = r.actions.Wake || t.batch.client != ""
 	if t.batch.job != nil && r.jobs.ended(now, t, &c) {
@@ -176,34 +183,16 @@ func (t *task) scheduling(record *cluster.TaskRecord) time.Duration {
 	return max(record.Makespan-record.Wait-record.Run, 0)
 }
 
-// Cancel asks for a task's end. It is false when the task is unknown or has ended. A task that a
-// worker holds ends when the worker says so.
-func (r *Replica) Cancel(now time.Duration, id string) (*Actions, bool) {
-	r.begin()
-	t := r.tasks[id]
-	if t == nil {
-		return &r.actions, false
-	}
-	r.cancel(now, t)
-	return &r.actions, true
-}
-
-func (r *Replica) cancel(now time.Duration, t *task) {
-	t.cancel = true
-	switch t.phase {
-	case cluster.Placing:
-		r.end(now, t, t.cancelled())
-	case cluster.Accepted:
-		r.actions.Cancel = append(r.actions.Cancel, CancelCall{int(t.node), t.spec.ID})
-	}
-}
-
 // infeasible explains why no node can take a task: the dimension that is short everywhere and the
 // largest capacity in it.
 func (r *Replica) infeasible(placing *task) *cluster.Refusal {
 	t, v, dims := &placing.spec, r.view, r.cfg.Dimensions
 	if r.isBarred(placing) {
-		return refuse(t.ID, cluster.NotAllowed, "%s", placing.batch.template.why)
+		return refuse(t.ID, cluster.NotAllowed, "%s", placing.batch.template.bar.why)
+	}
+	if r.meetsBar(placing) {
+		return refuse(t.ID, cluster.NoFeasibleNode, "of the workers that take placements now none allows it (%s); others may later",
+			placing.batch.template.bar.why)
 	}
 	if len(v.candidates) == 0 {
 		return refuse(t.ID, cluster.NoFeasibleNode, "no worker takes placements now (%d registered)", len(r.nodes.byName))

@@ -3,7 +3,7 @@ package scheduler
 import (
 	"container/list"
 	"fmt"
-	"strconv"
+
 	"time"
 
 	"dodoor/internal/cluster"
@@ -15,26 +15,21 @@ type job struct {
 	ledger
 	open     int
 	outcomes [cluster.Lost + 1]int64
-	retried  int64            // executions beyond the first of a task
-	fails    int64            // tasks that failed for good, since somebody asked for them again
-	why      string           // it has failed as a whole; empty: it has not
-	last     time.Duration    // end
-	again    map[int64]again  // by index: what it takes to run those again that ended otherwise than well
-	odd      map[int64]string // by index: ids that do not follow from the job's
-	holds    []*template
+	retried  int64           // executions beyond the first of a task
+	fails    int64           // tasks that failed for good, since somebody asked for them again
+	why      string          // it has failed as a whole; empty: it has not
+	last     time.Duration   // end
+	again    map[int64]again // by index: what it takes to run those again that ended otherwise than well
+	ids      oddIDs
 	latest   *batch // shared by the next task, if that is alike
 
 	sweeping bool          // being cancelled
 	sweep    int64         // from this index on
 	until    time.Duration // so are those that were received by then
+	retrying bool          // running again what ended otherwise than well
+	retry    int64         // from this index on
 
 	made, over *list.Element // in jobs
-}
-
-// again is what it takes to run a task again.
-type again struct {
-	batch   *batch
-	entries []string
 }
 
 // jobs are the jobs here.
@@ -43,8 +38,12 @@ type jobs struct {
 	made     list.List // in the order of their first task
 	over     list.List // those without an open task, in the order of their last end
 	sweeping []*job    // being cancelled
+	retrying []*job    // running again
 	kept     int       // ended tasks in all ledgers, and jobWeight for each job that is over
+	bytes    int       // of what it takes to run tasks again
 	keep     time.Duration
+
+	templates *templates
 }
 
 // mostKept bounds the ended tasks in all ledgers of a replica: beyond it the job that ended first is forgotten.
@@ -53,7 +52,9 @@ const mostKept = 2_000_000
 // jobWeight is how many ended tasks a job takes the memory of beyond its tasks.
 const jobWeight = 16
 
-func newJobs(keep time.Duration) jobs { return jobs{byID: map[string]*job{}, keep: keep} }
+func newJobs(keep time.Duration, t *templates) jobs {
+	return jobs{byID: map[string]*job{}, keep: keep, templates: t}
+}
 
 // find returns the job of a submission, which may be its first task here; nil: it belongs to none.
 func (s *jobs) find(j *cluster.Job, t *cluster.TaskSpec) (*job, *cluster.Refusal) {
@@ -76,6 +77,9 @@ func (s *jobs) find(j *cluster.Job, t *cluster.TaskSpec) (*job, *cluster.Refusal
 	if _, e := known.find(c.Index); e != nil {
 		return nil, refuse(t.ID, cluster.DuplicateTask, "job %s already has a task with index %d here", j.ID, c.Index)
 	}
+	if index, taken := known.indexOf(t.ID); taken {
+		return nil, refuse(t.ID, cluster.DuplicateTask, "job %s already has a task with this id here, at index %d", j.ID, index)
+	}
 	return known, nil
 }
 
@@ -95,29 +99,12 @@ func (s *jobs) opened(t *task) {
 	if _, e := j.find(t.index); e != nil {
 		s.kept--
 		j.outcomes[e.outcome]--
-		delete(j.again, t.index)
+		s.dropAgain(j, t.index)
 		j.set(entry{index: t.index})
 		return
 	}
 	j.insert(t.index)
-	if t.spec.ID != j.usualID(t.index) {
-		if j.odd == nil {
-			j.odd = map[int64]string{}
-		}
-		j.odd[t.index] = t.spec.ID
-	}
-	j.hold(t.batch.template)
-}
-
-// hold keeps a template for as long as the job is kept.
-func (j *job) hold(t *template) {
-	for _, held := range j.holds {
-		if held == t {
-			return
-		}
-	}
-	t.retain()
-	j.holds = append(j.holds, t)
+	j.ids.add(j.ID, t.index, t.spec.ID)
 }
 
 // ended books the end of a task, and reports whether it was the last open one.
@@ -130,10 +117,7 @@ func (s *jobs) ended(now time.Duration, t *task, c *cluster.Completion) bool {
 	j.set(entry{index: t.index, run: c.Run, printed: c.Printed, exit: int32(c.ExitCode), worker: t.worker, attempts: t.attempts,
 		outcome: c.Outcome})
 	if c.Outcome != cluster.Finished {
-		if j.again == nil {
-			j.again = map[int64]again{}
-		}
-		j.again[t.index] = again{t.batch, t.entries}
+		s.keepAgain(j, t)
 	}
 	if c.Outcome != cluster.Finished && c.Outcome != cluster.Cancelled {
 		if j.fails++; j.MaxFails > 0 && j.fails >= j.MaxFails && j.why == "" {
@@ -143,6 +127,7 @@ func (s *jobs) ended(now time.Duration, t *task, c *cluster.Completion) bool {
 		}
 	}
 	if j.open == 0 {
+		j.latest = nil // its template may be large
 		j.over = s.over.PushBack(j)
 		s.kept += jobWeight
 	}
@@ -158,34 +143,24 @@ func (s *jobs) cancel(now time.Duration, j *job) {
 }
 
 // drop forgets a job that is over.
-func (s *jobs) drop(j *job, templates *templates) {
+func (s *jobs) drop(j *job) {
 	delete(s.byID, j.ID)
 	s.made.Remove(j.made)
 	s.over.Remove(j.over)
 	s.kept -= j.n + jobWeight
-	for _, t := range j.holds {
-		templates.release(t)
+	j.retrying = false
+	for index := range j.again {
+		s.dropAgain(j, index)
 	}
 }
 
 // expire forgets jobs that ended long ago, and the oldest when there is too much to keep.
-func (s *jobs) expire(now time.Duration, templates *templates) {
+func (s *jobs) expire(now time.Duration) {
 	for front := s.over.Front(); front != nil; front = s.over.Front() {
 		j := front.Value.(*job)
-		if now-j.last < s.keep && s.kept <= mostKept {
+		if now-j.last < s.keep && s.kept <= mostKept && s.bytes <= mostAgain {
 			return
 		}
-		s.drop(j, templates)
+		s.drop(j)
 	}
-}
-
-// usualID is what the task of an index is called, unless odd has it.
-func (j *job) usualID(index int64) string { return j.ID + "." + strconv.FormatInt(index, 10) }
-
-// taskID returns the id of the task with an index.
-func (j *job) taskID(index int64) string {
-	if id, odd := j.odd[index]; odd {
-		return id
-	}
-	return j.usualID(index)
 }

@@ -1,16 +1,8 @@
 package scheduler
 
 import (
-	"math"
-	"slices"
-	"time"
-
 	"dodoor/internal/cluster"
 )
-
-// sweepMost is how many tasks of a job are looked at in one go when it is cancelled or asked for again: a scheduler with
-// a million of them goes on placing meanwhile.
-const sweepMost = 8192
 
 // pageBytes is about as much as one answer holds, so that it fits into a message.
 const pageBytes = 512 << 10
@@ -38,10 +30,10 @@ func (r *Replica) jobStatus(j *job) cluster.JobStatus {
 	return cluster.JobStatus{Job: j.Job, Scheduler: r.cfg.Name, Accepted: int64(j.n), Outcomes: j.outcomes, Retried: j.retried, Ended: j.last}
 }
 
-// JobOpen reports whether a job has a task here that has not ended.
+// JobOpen reports whether a job has a task here that has not ended, or is about to run again.
 func (r *Replica) JobOpen(id string) bool {
 	j := r.jobs.byID[id]
-	return j != nil && j.open > 0
+	return j != nil && (j.open > 0 || j.retrying)
 }
 
 // JobTasks lists tasks of a job, as many as fit into an answer: whoever wants all asks for those behind the last, until there
@@ -72,107 +64,21 @@ func (r *Replica) jobTask(j *job, e *entry) cluster.JobTask {
 	task := cluster.JobTask{Index: e.index, ID: j.taskID(e.index), Outcome: e.outcome}
 	if e.outcome == cluster.NoOutcome {
 		t := r.tasks[task.ID]
-		task.Worker, task.Attempts, task.Entries = r.workers.name(t.worker), int(t.attempts), t.entries
+		task.Worker, task.Attempts, task.Entries = r.workers.name(t.worker), int(t.attempts), t.entries.list(t.batch.lists)
 		if t.trouble != nil {
 			task.Reason = t.trouble.reason
 		}
 		return task
 	}
 	task.ExitCode, task.Worker, task.Attempts = int(e.exit), r.workers.name(e.worker), int(e.attempts)
-	task.Run, task.Printed, task.Entries = e.run, e.printed, j.again[e.index].entries
+	task.Run, task.Printed = e.run, e.printed
+	if a, kept := j.again[e.index]; kept {
+		task.Entries = a.entries.list(a.batch.lists)
+	}
 	if kept := r.results.byID[task.ID]; kept != nil && e.bad() {
 		task.Reason = r.endedStatus(kept).Record.Reason
 	}
 	return task
-}
-
-// CancelJob cancels what is open of a job, and returns how many tasks that is. When they are many, the others follow with
-// the next ticks.
-func (r *Replica) CancelJob(now time.Duration, id string) (*Actions, int64) {
-	r.begin()
-	j := r.jobs.byID[id]
-	if j == nil || j.open == 0 {
-		return &r.actions, 0
-	}
-	open := int64(j.open)
-	r.jobs.cancel(now, j)
-	r.sweepJobs(now)
-	return &r.actions, open
-}
-
-// sweepJobs cancels the next tasks of every job that is being cancelled.
-func (r *Replica) sweepJobs(now time.Duration) {
-	r.jobs.sweeping = slices.DeleteFunc(r.jobs.sweeping, func(j *job) bool { return r.sweepJob(now, j) })
-}
-
-// sweepJob looks at the next tasks of a job that is being cancelled, and reports whether it came to the end. What came
-// after it was cancelled stays.
-func (r *Replica) sweepJob(now time.Duration, j *job) (done bool) {
-	looked, next := 0, int64(math.MaxInt64)
-	var open []*task
-	j.from(j.sweep, false, func(e *entry) bool {
-		if looked++; looked > sweepMost {
-			next = e.index
-			return false
-		}
-		if e.outcome == cluster.NoOutcome {
-			open = append(open, r.tasks[j.taskID(e.index)])
-		}
-		return true
-	})
-	for _, t := range open {
-		if t.received <= j.until && !t.cancel {
-			r.cancel(now, t)
-		}
-	}
-	j.sweep, j.sweeping = next, looked > sweepMost
-	return !j.sweeping
-}
-
-// RetryJob runs those tasks of a job again, from an index on, that ended otherwise than well. It returns how many these are,
-// and the index to go on from: there may be more than a shell should wait for in one go. It fails when the job is not known
-// here, or there is no room for its tasks.
-func (r *Replica) RetryJob(now time.Duration, id string, from int64) (actions *Actions, tasks, next int64, err error) {
-	r.begin()
-	j := r.jobs.byID[id]
-	if j == nil {
-		return &r.actions, 0, 0, cluster.Errorf(cluster.UnknownTask, "scheduler %s does not know job %q (any more): submit it again",
-			r.cfg.Name, id)
-	}
-	if from == 0 {
-		if err := r.Admit(len(j.again)); err != nil && len(j.again) > 0 {
-			return &r.actions, 0, 0, err
-		}
-		j.why, j.fails = "", 0
-	}
-	var ended []entry
-	next = -1
-	j.from(from, true, func(e *entry) bool {
-		if len(ended) == sweepMost {
-			next = e.index
-			return false
-		}
-		ended = append(ended, *e)
-		return true
-	})
-	for i := range ended {
-		r.runAgain(now, j, &ended[i])
-	}
-	return &r.actions, int64(len(ended)), next, nil
-}
-
-// runAgain opens an ended task again. Its attempts go on, so that no two have the same number.
-func (r *Replica) runAgain(now time.Duration, j *job, e *entry) {
-	a := j.again[e.index]
-	t := &task{batch: a.batch, entries: a.entries, index: e.index, phase: cluster.Placing, node: NoNode, received: now, attempts: e.attempts,
-		worker: e.worker}
-	id := j.taskID(e.index)
-	t.spec = cluster.Task{ID: id, Seed: cluster.HashID(id), Kind: &a.batch.Kind, Attempt: int(e.attempts)}
-	t.troubled().reason = "it runs again by request"
-	r.tasks[id] = t
-	t.ranBefore()
-	r.opened(t)
-	r.placeAgain(now, t)
 }
 
 // ForgetJob forgets a job that has ended here; false: it is not known. It fails while a task is open.
@@ -185,6 +91,6 @@ func (r *Replica) ForgetJob(id string) (bool, error) {
 		return false, cluster.Errorf(cluster.Invalid, "%d tasks of job %s have not ended at scheduler %s: cancel it, or wait", j.open, id,
 			r.cfg.Name)
 	}
-	r.jobs.drop(j, &r.templates)
+	r.jobs.drop(j)
 	return true, nil
 }

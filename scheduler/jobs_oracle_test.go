@@ -41,6 +41,7 @@ type jobsOracle struct {
 	attempts map[string]int             // the latest by task
 	failures map[string]int             // executions of a task that failed, since it was last asked for
 	barred   map[string]time.Duration   // since when, by template on worker process
+	again    map[string]bool            // tasks that run again by request
 }
 
 func newJobsOracle(t *rapid.T) *jobsOracle {
@@ -57,7 +58,7 @@ func newJobsOracle(t *rapid.T) *jobsOracle {
 	o := &jobsOracle{T: t, r: r, nodes: []cluster.Node{nodeOf("a", 8, 1000), nodeOf("b", 8, 1000), nodeOf("c", 8, 1000)},
 		templates: []*cluster.Template{programOf("x"), programOf("y")},
 		accepted:  map[string]string{}, ended: map[string]cluster.Outcome{}, attempts: map[string]int{}, failures: map[string]int{},
-		barred: map[string]time.Duration{}}
+		barred: map[string]time.Duration{}, again: map[string]bool{}}
 	for i := range 3 {
 		o.jobs = append(o.jobs, cluster.Job{ID: fmt.Sprint("j", i), Retries: rapid.IntRange(0, 2).Draw(t, "retries"),
 			CrashLimit: rapid.IntRange(0, 2).Draw(t, "crash limit"), MaxFails: rapid.SampledFrom([]int64{0, 0, 2}).Draw(t, "max fails")})
@@ -123,16 +124,17 @@ func (o *jobsOracle) ofJob(what, job string) {
 				bad = append(bad, id)
 			}
 		}
-		actions, tasks, next, err := o.r.RetryJob(o.now, job, 0)
+		actions, tasks, err := o.r.RetryJob(o.now, job)
 		if err != nil {
 			return // nobody takes placements, or it is not known
 		}
-		if int(tasks) != len(bad) || next >= 0 {
+		if int(tasks) != len(bad) {
 			o.Fatalf("%d tasks of job %s run again, %d ended otherwise than well", tasks, job, len(bad))
 		}
 		for _, id := range bad {
 			delete(o.ended, id)
 			delete(o.failures, id)
+			o.again[id] = true
 		}
 		o.perform(actions)
 	case "forget":

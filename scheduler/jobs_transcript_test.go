@@ -47,7 +47,7 @@ func (s *stage) jobVerb(c *transcript.Command, now time.Duration) {
 		fmt.Fprintf(&s.out, "%d open\n", tasks)
 		s.print(actions)
 	case "retry-job":
-		actions, tasks, _, err := s.r.RetryJob(now, c.Word(0), 0)
+		actions, tasks, err := s.r.RetryJob(now, c.Word(0))
 		fmt.Fprintf(&s.out, "%d again, error %v\n", tasks, err)
 		s.print(actions)
 	case "forget-job":

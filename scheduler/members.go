@@ -33,6 +33,7 @@ func (r *Replica) Attached(now time.Duration, index int, name string, a *cluster
 	}
 	n.givenUp = 0
 	r.ride(index, &a.Report)
+	r.cancelAgain(index)
 	if n.suspect {
 		n.suspect = false
 		r.refreshCandidates()
@@ -100,10 +101,11 @@ func (r *Replica) replaceLost(now time.Duration, losses []loss) {
 func (r *Replica) restartNode(index int, n cluster.Node) loss {
 	name := n.Name
 	old := &r.nodes.slots[index]
-	*old = node{Node: n, id: old.id, present: true, listed: old.listed, rowsOf: old.rowsOf}
+	class := r.catalog.Class(n.Class)
+	*old = node{Node: n, id: r.workers.id(name, class), present: true, listed: old.listed, rowsOf: old.rowsOf}
 	r.templates.forget(index)
 	home := r.view.nodes[index].Home
-	r.view.set(index, name, r.catalog.Class(n.Class), n.Capacity, n.Slots)
+	r.view.set(index, name, class, n.Capacity, n.Slots)
 	r.view.nodes[index].Home = home
 	r.actions.Connect = append(r.actions.Connect, index)
 	return loss{index, "worker " + name + " restarted"}

@@ -17,7 +17,7 @@ func commandOf(job string, index int64, t *cluster.Template, digest string) *clu
 		Command: &cluster.Command{Digest: strings.Clone(digest), Template: t, Job: strings.Clone(job), Index: index}}
 }
 
-// waitingTasks is a replica with so many tasks of one job, acknowledged by their workers.
+// waitingTasks is a replica with so many tasks of one job, with the name of a file for each, acknowledged by their workers.
 func waitingTasks(t testing.TB, n int) *Replica {
 	t.Helper()
 	cfg := testConfig()
@@ -26,7 +26,9 @@ func waitingTasks(t testing.TB, n int) *Replica {
 	template := &cluster.Template{Argv: []string{"./sim", "-seed", "{}"}}
 	digest := template.Digest()
 	for i := range n {
-		actions, refusal := r.SubmitJob(time.Second, &cluster.Job{ID: "k3w9f2ad"}, "", commandOf("k3w9f2ad", int64(i), template, digest))
+		spec := commandOf("k3w9f2ad", int64(i), template, digest)
+		spec.Command.Entries = []string{fmt.Sprintf("logs/file-%06d.log", i)}
+		actions, refusal := r.SubmitJob(time.Second, &cluster.Job{ID: "k3w9f2ad"}, "", spec)
 		if refusal != nil {
 			t.Fatal(refusal)
 		}

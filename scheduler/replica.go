@@ -64,12 +64,6 @@ type Dispatch struct {
 	template *template // of the command; nil: there is none
 }
 
-// CancelCall asks a worker to stop a task.
-type CancelCall struct {
-	Node   int
-	TaskID string
-}
-
 // Replica is one scheduler. It is not safe for concurrent use.
 type Replica struct {
 	cfg       Config
@@ -92,12 +86,14 @@ type Replica struct {
 	unplacedSeen  int // changes of the candidates when the waiting tasks were last tried
 	unplacedTried time.Duration
 
-	pending   int
-	decisions int64 // placements made, cumulative
-	unflushed int   // placements since the last flush: c_s of Algorithm 1
-	flushedAt time.Duration
-	flushing  bool // some stream may be dirty
-	draining  bool
+	pending    int
+	cancelling int   // of them are to be cancelled
+	bytes      int   // of their entries
+	decisions  int64 // placements made, cumulative
+	unflushed  int   // placements since the last flush: c_s of Algorithm 1
+	flushedAt  time.Duration
+	flushing   bool // some stream may be dirty
+	draining   bool
 
 	service int64         // incarnation of the data service whose snapshots are applied
 	grace   time.Duration // until when workers missing from the roster stay; 0: no grace
@@ -139,9 +135,9 @@ func New(cfg Config, policy Policy) (*Replica, error) {
 		tasks:     map[string]*task{},
 		results:   newResults(cfg.RetainResults, cfg.RetainFor),
 		templates: newTemplates(),
-		jobs:      newJobs(cfg.RetainJobs),
 		workers:   newWorkerNames(),
 	}
+	r.jobs = newJobs(cfg.RetainJobs, &r.templates)
 	return r, nil
 }
 
@@ -221,7 +217,8 @@ func (r *Replica) Tick(now time.Duration) *Actions {
 	r.retryUnplaced(now)
 	r.results.expire(now)
 	r.sweepJobs(now)
-	r.jobs.expire(now, &r.templates)
+	r.retryJobs(now)
+	r.jobs.expire(now)
 	r.templates.sweep(now)
 	return &r.actions
 }

@@ -105,8 +105,8 @@ func TestPackedResultsAreForgotten(t *testing.T) {
 	_, cursor := collectAll(t, r, 0)
 	collectAll(t, r, cursor)
 	r.Tick(0)
-	if r.results.packed != 100 {
-		t.Errorf("%d results are packed, want 100", r.results.packed)
+	if r.results.claimed.packed != 100 {
+		t.Errorf("%d results are packed, want 100", r.results.claimed.packed)
 	}
 	r.Tick(testConfig().RetainFor)
 	endAll(t, r, testConfig().RetainFor, "a", "b")

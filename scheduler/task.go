@@ -12,7 +12,7 @@ type task struct {
 	spec        cluster.Task
 	batch       *batch
 	trouble     *trouble // nil: the usual life
-	entries     []string // of a command
+	entries     entries  // of a command
 	index       int64    // in its job
 	incarnation int64    // of the worker process at node
 	number      int64    // in the stream to node; 0: no placement that may still end
@@ -20,7 +20,6 @@ type task struct {
 	accepted    time.Duration
 	view        int64 // decisions that the deciding view included
 	node        int32
-	class       cluster.ClassID // of the worker
 	worker      workerID
 	attempts    int32 // placements so far
 	phase       cluster.Phase
@@ -30,9 +29,11 @@ type task struct {
 // batch is what tasks that are alike have in common. Tasks without a command do not share theirs.
 type batch struct {
 	cluster.Kind
+	lists    int       // entries of each command
 	client   string    // collects the results; empty: nobody does
 	template *template // nil: the type says what runs
 	job      *job      // nil: none
+	orphan   *batch    // the same without a client, once a task runs again by request
 }
 
 // trouble is what only a task has that was not taken, or lost, or failed.
@@ -48,7 +49,6 @@ type trouble struct {
 // placedOn is one placement of a task.
 type placedOn struct {
 	worker              workerID
-	class               cluster.ClassID
 	incarnation, number int64
 }
 
@@ -68,18 +68,10 @@ func (t *task) waits() time.Duration {
 	return t.trouble.waiting
 }
 
-// losses is how many machines a task has lost.
-func (t *task) losses() int {
-	if t.trouble == nil {
-		return 0
-	}
-	return t.trouble.losses
-}
-
-// shape is what the task needs, or needed, where it was placed last.
-func (t *task) shape() (s cluster.Shape) {
+// shape is what a task needs, or needed, where it was placed last.
+func (r *Replica) shape(t *task) (s cluster.Shape) {
 	if t.attempts > 0 {
-		s, _ = t.spec.ShapeOn(t.class)
+		s, _ = t.spec.ShapeOn(r.workers.class(t.worker))
 	}
 	return s
 }
@@ -90,42 +82,28 @@ func (t *task) command() *cluster.Command {
 	if b.template == nil {
 		return nil
 	}
-	c := &cluster.Command{Digest: b.template.digest, Template: b.template.shared, Index: t.index, Entries: t.entries}
+	var c struct { // one allocation, in the most frequent case
+		cluster.Command
+		entry [1]string
+	}
+	c.Command = cluster.Command{Digest: b.template.digest, Template: b.template.shared, Index: t.index}
+	if b.lists == 1 {
+		c.entry[0] = string(t.entries)
+		c.Entries = c.entry[:]
+	} else {
+		c.Entries = t.entries.list(b.lists)
+	}
 	if b.job != nil {
 		c.Job = b.job.ID
 	}
-	return c
+	return &c.Command
 }
 
 // unplace sets the task's latest placement aside, before the next one: it may still end.
 func (t *task) unplace() {
 	if t.number > 0 {
 		x := t.troubled()
-		x.earlier = append(x.earlier, placedOn{t.worker, t.class, t.incarnation, t.number})
+		x.earlier = append(x.earlier, placedOn{t.worker, t.incarnation, t.number})
 	}
 	t.number = 0
 }
-
-// workerID stands for a worker's name; 0 is none. A name keeps its number while the replica runs.
-type workerID uint32
-
-// workerNames numbers the names of workers, so that very many tasks can name theirs.
-type workerNames struct {
-	byName map[string]workerID
-	names  []string
-}
-
-func newWorkerNames() workerNames {
-	return workerNames{byName: map[string]workerID{}, names: []string{""}}
-}
-
-func (w *workerNames) id(name string) workerID {
-	id, ok := w.byName[name]
-	if !ok {
-		id = workerID(len(w.names))
-		w.byName[name], w.names = id, append(w.names, name)
-	}
-	return id
-}
-
-func (w *workerNames) name(id workerID) string { return w.names[id] }

@@ -62,8 +62,7 @@ func (r *Replica) perform(now time.Duration, decision Decision, asked *task) {
 func (r *Replica) assign(now time.Duration, t *task, index int) {
 	n := &r.nodes.slots[index]
 	t.unplace()
-	t.class = r.view.nodes[index].Class
-	shape, _ := t.spec.ShapeOn(t.class)
+	shape, _ := t.spec.ShapeOn(r.view.nodes[index].Class)
 	t.node, t.worker, t.incarnation, t.phase, t.view = int32(index), n.id, n.Incarnation, cluster.Sent, r.view.Decisions
 	t.accepted = 0
 	t.attempts++
@@ -96,7 +95,7 @@ func (r *Replica) Acknowledged(now time.Duration, batch []Dispatch, reply *clust
 			t.trouble.waiting = 0
 		}
 		if t.cancel {
-			r.actions.Cancel = append(r.actions.Cancel, CancelCall{int(t.node), t.spec.ID})
+			r.tellCancelled(t)
 		}
 	}
 	if len(batch) > 0 {
@@ -162,7 +161,7 @@ func (r *Replica) tryNext(now time.Duration, t *task, refusal *cluster.Refusal, 
 		r.stats.Retries++
 	case passing:
 		r.wait(now, t)
-	case refusal.Code == cluster.NotAllowed && !r.isBarred(t):
+	case refusal.Code == cluster.NotAllowed && !r.hopeless(t):
 		r.wait(now, t)
 	default:
 		r.end(now, t, failed(x.reason))
@@ -245,8 +244,8 @@ func (r *Replica) retryUnplaced(now time.Duration) {
 			r.end(now, t, lost(t.trouble.reason+", and no node took it for "+r.cfg.ReplaceTimeout.String()))
 		case r.decide(now, t):
 			r.stats.Retries++
-		case r.isBarred(t):
-			r.end(now, t, failed("no worker allows it: "+t.batch.template.why))
+		case r.hopeless(t):
+			r.end(now, t, failed("no worker allows it: "+t.batch.template.bar.why))
 		default:
 			r.unplaced = append(r.unplaced, t)
 		}

@@ -1,7 +1,6 @@
 package scheduler
 
 import (
-	"slices"
 	"time"
 
 	"dodoor/internal/cluster"
@@ -12,9 +11,11 @@ import (
 // one submission can name what the first of them brought, whatever became of that one.
 type templates struct {
 	byDigest map[string]*template
-	idle     []*template // without a reference when they were last looked at
-	messages int64       // written so far
-	barred   []*template // somewhere
+	idle     []*template     // without a reference when they were last looked at
+	messages int64           // written so far
+	bytes    int             // of all
+	barred   []*bar          // those that hold
+	bars     map[string]*bar // by permit: of the templates here, and those that hold
 }
 
 // template is a template here, and what is known of it at the workers.
@@ -22,22 +23,24 @@ type template struct {
 	digest string
 	shared *cluster.Template
 	refs   int
+	again  int             // of them of ended tasks that may run again
 	known  cluster.NodeSet // worker processes that have it
-	barred cluster.NodeSet // worker processes that may not run it
-	why    string          // the latest of them said; empty: there is none
-	since  time.Duration   // it said so
-	inside int64           // the message that it travels in
+	bar    *bar
+	inside int64 // the message that it travels in
 }
 
-func newTemplates() templates { return templates{byDigest: map[string]*template{}} }
+func newTemplates() templates {
+	return templates{byDigest: map[string]*template{}, bars: map[string]*bar{}}
+}
 
 // find returns what a command names, and takes it in where the command brings it along; nil: it is not known.
 func (s *templates) find(c *cluster.Command) *template {
 	t := s.byDigest[c.Digest]
 	if t == nil && c.Template != nil {
-		t = &template{digest: c.Digest, shared: c.Template}
+		t = &template{digest: c.Digest, shared: c.Template, bar: s.barOf(c.Template.Permit())}
 		s.byDigest[c.Digest] = t
 		s.idle = append(s.idle, t)
+		s.bytes += c.Template.Size()
 	}
 	return t
 }
@@ -58,23 +61,15 @@ func (s *templates) release(t *template) {
 	}
 }
 
-// barredFor is how long a worker is not asked again for a template that it does not allow: a program can be installed
-// meanwhile.
-const barredFor = time.Minute
-
 // sweep drops what nobody refers to, and lets workers be asked again that did not allow a template long ago.
 func (s *templates) sweep(now time.Duration) {
-	s.barred = slices.DeleteFunc(s.barred, func(t *template) bool {
-		if now-t.since < barredFor {
-			return false
-		}
-		t.barred.Clear()
-		t.why = ""
-		return true
-	})
+	s.lift(now)
 	for _, t := range s.idle {
-		if t.refs == 0 {
+		if t.refs == 0 && s.byDigest[t.digest] == t { // it may have been idle twice
 			delete(s.byDigest, t.digest)
+			s.bytes -= t.shared.Size()
+			t.bar.templates--
+			s.dropBar(t.bar)
 		}
 	}
 	clear(s.idle)
@@ -85,7 +80,9 @@ func (s *templates) sweep(now time.Duration) {
 func (s *templates) forget(index int) {
 	for _, t := range s.byDigest {
 		t.known.Remove(index)
-		t.barred.Remove(index)
+	}
+	for _, b := range s.bars {
+		b.nodes.Remove(index)
 	}
 }
 
@@ -116,35 +113,4 @@ func (s *templates) answered(batch []Dispatch, reply *cluster.EnqueueReply) {
 			d.template.known.Remove(d.Node)
 		}
 	}
-}
-
-// bar keeps all tasks of a template from a node, which says why.
-func (s *templates) bar(now time.Duration, t *template, index int, why string) {
-	if why == "" {
-		why = "a worker does not allow this command, and does not say why"
-	}
-	if t.why == "" {
-		s.barred = append(s.barred, t)
-	}
-	t.barred.Add(index)
-	t.why, t.since = why, now
-}
-
-// isBarred reports whether nodes that could run a task do not allow its command, and no other candidate could.
-func (r *Replica) isBarred(t *task) bool {
-	if t.batch.template == nil || t.batch.template.why == "" {
-		return false
-	}
-	untried := cluster.Task{Kind: &t.batch.Kind}
-	unbarred := t.batch.Kind
-	unbarred.Barred = nil
-	allowed := cluster.Task{Kind: &unbarred}
-	barred := false
-	for _, i := range r.view.candidates {
-		if r.view.Feasible(int(i), &untried) {
-			return false
-		}
-		barred = barred || r.view.Feasible(int(i), &allowed)
-	}
-	return barred
 }

@@ -7,8 +7,8 @@ import (
 	"dodoor/internal/cluster"
 )
 
-// A command that failed is tried once more as soon as its scheduler has heard of that, which is before this node knows that
-// it has. The first failure stays to be told. Of what went well, and of the same try, there is no other execution.
+// A command that failed, or was cancelled, is tried once more as soon as its scheduler has heard of that, which is before
+// this node knows that it has. The first end stays to be told. Of what went well, and of the same try, there is no other execution.
 func TestFailedCommandsRunAnew(t *testing.T) {
 	for _, c := range []struct {
 		outcome cluster.Outcome
@@ -16,7 +16,7 @@ func TestFailedCommandsRunAnew(t *testing.T) {
 		anew    bool
 	}{
 		{cluster.Failed, 2, true}, {cluster.TimedOut, 2, true}, {cluster.Failed, 1, false}, {cluster.Finished, 2, false},
-		{cluster.Cancelled, 2, false}, {cluster.Lost, 1, true},
+		{cluster.Cancelled, 2, true}, {cluster.Cancelled, 1, false}, {cluster.Lost, 1, true},
 	} {
 		n := newNode(t, commands)
 		s := attach(t, n, "s", 1)

@@ -114,7 +114,7 @@ func (n *Node) repeat(s *stream, a *cluster.Assignment, held *task, actions *Act
 }
 
 // runsAnew reports whether an assignment asks for another execution than that which t was: t was given up, or it is a
-// command that failed and is tried once more, by a scheduler that has not acknowledged yet that it failed.
+// command that ended otherwise than well and is tried once more, by a scheduler that has not acknowledged that end yet.
 func (t *task) runsAnew(a *cluster.Assignment) bool {
 	if t.phase != cluster.Ended {
 		return false
@@ -122,7 +122,7 @@ func (t *task) runsAnew(a *cluster.Assignment) bool {
 	switch t.result.Outcome {
 	case cluster.Lost:
 		return true
-	case cluster.Failed, cluster.TimedOut:
+	case cluster.Failed, cluster.TimedOut, cluster.Cancelled:
 		return a.Command != nil && a.Attempt > t.attempt
 	}
 	return false

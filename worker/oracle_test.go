@@ -38,6 +38,7 @@ type proc struct {
 type exec struct {
 	id      string
 	shape   cluster.Shape
+	attempt int             // of a command
 	outcome cluster.Outcome // while active: none
 	owners  []receipt
 }
@@ -82,7 +83,7 @@ func (o *oracle) enqueue(p *proc, m *cluster.Enqueue) (refused []int64, starts [
 				refused = append(refused, a.Number)
 			}
 			continue
-		case x != nil && x.outcome != cluster.Lost:
+		case x != nil && x.outcome != cluster.Lost && !x.triedAgain(&a):
 			x.owners = slices.DeleteFunc(x.owners, func(have receipt) bool {
 				if have.p == p && x.outcome == cluster.NoOutcome {
 					delete(o.accepted, have) // superseded: its completion comes under the newer number
@@ -97,7 +98,7 @@ func (o *oracle) enqueue(p *proc, m *cluster.Enqueue) (refused []int64, starts [
 			refused = append(refused, a.Number)
 			continue
 		default:
-			x = &exec{id: a.TaskID, shape: a.Shape, owners: []receipt{r}}
+			x = &exec{id: a.TaskID, shape: a.Shape, attempt: a.Attempt, owners: []receipt{r}}
 			o.execs, o.queue = append(o.execs, x), append(o.queue, x)
 			starts = append(starts, o.admit()...)
 		}
@@ -105,6 +106,11 @@ func (o *oracle) enqueue(p *proc, m *cluster.Enqueue) (refused []int64, starts [
 	}
 	p.received = max(p.received, m.Number)
 	return refused, starts
+}
+
+// triedAgain reports whether an assignment is a later try of a command that ended otherwise than well.
+func (x *exec) triedAgain(a *cluster.Assignment) bool {
+	return a.Command != nil && a.Attempt > x.attempt && x.outcome != cluster.NoOutcome && x.outcome != cluster.Finished
 }
 
 // mayRun reports whether the node knows what a task runs, and runs that.

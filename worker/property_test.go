@@ -57,6 +57,7 @@ func (m *machine) place(t *rapid.T) {
 		a := p.place(id, universe[id])
 		if program := programs[id]; program != "" {
 			bringing(&a, program, rapid.Bool().Draw(t, "brought along"))
+			a.Attempt = rapid.IntRange(1, 3).Draw(t, "attempt")
 		}
 		p.history = append(p.history, universe[id])
 		if rapid.IntRange(0, 9).Draw(t, "arrives") > 0 {

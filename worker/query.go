@@ -31,6 +31,14 @@ func (n *Node) Tasks(q cluster.TaskQuery) []cluster.TaskStatus {
 	return found
 }
 
+// Attempt returns which execution of a task the node holds; 0: none.
+func (n *Node) Attempt(taskID string) int {
+	if t := n.held.byID[taskID]; t != nil {
+		return t.attempt
+	}
+	return 0
+}
+
 func (n *Node) status(t *task) cluster.TaskStatus {
 	s := cluster.TaskStatus{ID: t.id, Type: t.prog.name, Mode: t.mode, Phase: t.phase, Node: n.cfg.Node.Name,
 		Scheduler: t.owners[0].stream.ref.Name}

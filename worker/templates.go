@@ -44,10 +44,7 @@ type template struct {
 
 // find returns the template of a command: known already, or new. It is nil when the command names one that is not known.
 func (n *Node) find(now time.Duration, c *cluster.Command) *template {
-	digest := c.Digest
-	if digest == "" && c.Template != nil {
-		digest = c.Template.Digest()
-	}
+	digest := c.Name()
 	t := n.templates.known[digest]
 	if t == nil {
 		if c.Template == nil {
@@ -63,21 +60,23 @@ func (n *Node) find(now time.Duration, c *cluster.Command) *template {
 	return t
 }
 
-// judge finds out which executor a template takes here, and whether it may run.
+// judge finds out which executor a template takes here, and whether it may run. Shells that must not wait for that meanwhile
+// have asked already: see Unjudged.
 func (n *Node) judge(now time.Duration, t *template) {
-	t.judged = now
-	t.program, t.refusal = n.resolve(t.Template)
+	n.take(now, t, n.Judge(t.Template))
+}
+
+func (n *Node) take(now time.Duration, t *template, v Verdict) {
+	t.judged, t.program, t.refusal = now, v.program, v.refusal
 	t.program.template = t
 }
 
 // Refuses says why this node would not run a template; empty: it would.
-func (n *Node) Refuses(t *cluster.Template) string {
-	_, refusal := n.resolve(t)
-	return refusal
-}
+func (n *Node) Refuses(t *cluster.Template) string { return n.Judge(t).refusal }
 
-func (n *Node) resolve(t *cluster.Template) (p program, refusal string) {
-	p = program{name: cluster.CommandType, executor: n.cfg.Executor, image: t.Image, anyMode: true}
+// Judge finds out how this node runs a template, and whether. It reads nothing that changes.
+func (n *Node) Judge(t *cluster.Template) Verdict {
+	refusal, p := "", program{name: cluster.CommandType, executor: n.cfg.Executor, image: t.Image, anyMode: true}
 	setting := "process.allow"
 	if p.executor == "" {
 		p.executor = processExecutor
@@ -100,7 +99,7 @@ func (n *Node) resolve(t *cluster.Template) (p program, refusal string) {
 			refusal = err.Error()
 		}
 	}
-	return p, refusal
+	return Verdict{t, t.Digest(), p, refusal}
 }
 
 // use keeps a template for one more task.
@@ -143,9 +142,5 @@ func (t *task) sameCommand(c *cluster.Command) bool {
 	if t.command == nil || c == nil {
 		return t.command == nil && c == nil
 	}
-	digest := c.Digest
-	if digest == "" && c.Template != nil {
-		digest = c.Template.Digest()
-	}
-	return t.command.Digest == digest && t.command.Job == c.Job && t.command.Index == c.Index && slices.Equal(t.command.Entries, c.Entries)
+	return t.command.Digest == c.Name() && t.command.Job == c.Job && t.command.Index == c.Index && slices.Equal(t.command.Entries, c.Entries)
 }

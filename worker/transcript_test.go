@@ -35,7 +35,7 @@ func (st *stage) run(c *transcript.Command, now time.Duration) string {
 		return st.attach(c, now)
 	case "place", "give-up": // scheduler task=(cores, memory, duration) ...; what is given up never arrives
 		return st.place(c, now)
-	case "command": // scheduler program task=brings|names ...: each of a core for a second, with its template or by digest
+	case "command": // scheduler program task=brings|names|(names, attempt) ...: each of a core for a second, with its template or by digest
 		return st.command(c, now)
 	case "finish": // task
 		return describe(finished(n, now, c.Word(0)))
@@ -148,6 +148,9 @@ func (st *stage) command(c *transcript.Command, now time.Duration) string {
 		task.Scan(c.T, 0, &how)
 		a := from.place(task.Key, shape(1, 1, 1))
 		bringing(&a, c.Word(1), how == "brings")
+		if len(task.Vals) > 1 {
+			task.Scan(c.T, 1, &a.Attempt)
+		}
 		batch = append(batch, a)
 	})
 	return st.enqueue(now, from, batch)

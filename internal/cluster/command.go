@@ -93,6 +93,14 @@ type Command struct {
 	Entries  []string  // one per list of inputs
 }
 
+// Name is the digest of the command's template, said or not.
+func (c *Command) Name() string {
+	if c.Digest == "" && c.Template != nil {
+		return c.Template.Digest()
+	}
+	return c.Digest
+}
+
 // Job is a name that tasks share, and what holds for all of them. No service owns it.
 type Job struct {
 	ID, Name   string
@@ -110,7 +118,7 @@ type JobStatus struct {
 	Scheduler string
 	Accepted  int64
 	Outcomes  [Lost + 1]int64
-	Retried   int64         // executions beyond the first of a task
+	Retried   int64         // executions beyond the first of a task; one on a machine that was lost counts, though it may not have started
 	Ended     time.Duration // the last end, since the Unix epoch; 0: none yet
 }
 

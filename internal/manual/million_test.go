@@ -38,7 +38,7 @@ executor = "sleep"
 level = "warn"
 [[class]]
 name = "large"
-cores = 512
+cores = 128
 memory_mb = 65536
 [[task_type]]
 name = "nap"
@@ -49,8 +49,8 @@ memory_mb = 16
 duration = "100ms"
 `
 
-// A job of a million tasks: what the schedulers take for it, and how long it takes to ask about jobs meanwhile. Both are
-// asserted, as they are promised; nothing else should run.
+// A job of a million tasks, most of which wait at once: what the schedulers take for it, and how long it takes to ask about
+// jobs meanwhile. Both are asserted, as they are promised; nothing else should run.
 func TestAMillionTasks(t *testing.T) {
 	if !*million {
 		t.Skip("it takes the whole machine: -million asks for it")

@@ -2,7 +2,6 @@
 package placeholder
 
 import (
-	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -15,14 +14,31 @@ var pattern = regexp.MustCompile(`\{(?:#|([1-9][0-9]{0,5})?(//|/\.|/|\.)?)\}`)
 var forms = map[string]func(string) string{
 	"":   func(s string) string { return s },
 	".":  withoutExtension,
-	"/":  filepath.Base,
-	"//": filepath.Dir,
-	"/.": func(s string) string { return withoutExtension(filepath.Base(s)) },
+	"/":  base,
+	"//": dir,
+	"/.": func(s string) string { return withoutExtension(base(s)) },
 }
 
+// base is what is behind the last slash: nothing, of a folder that ends in one.
+func base(s string) string { return s[strings.LastIndexByte(s, '/')+1:] }
+
+// dir is what is before the last slash but those at the end. Nothing else is made of it: ./-x must not become -x, nor a/../b
+// another folder where a is a link.
+func dir(s string) string {
+	cut := strings.LastIndexByte(strings.TrimRight(s, "/"), '/')
+	switch folder := strings.TrimRight(s[:cut+1], "/"); {
+	case folder != "":
+		return folder
+	case strings.HasPrefix(s, "/"):
+		return "/"
+	}
+	return "."
+}
+
+// withoutExtension leaves the name of a hidden file whole, which GNU parallel takes for an extension.
 func withoutExtension(s string) string {
-	if extension := filepath.Ext(s); extension != "" && filepath.Base(s) != extension {
-		return strings.TrimSuffix(s, extension)
+	if name := base(s); strings.LastIndexByte(name, '.') > 0 {
+		return s[:strings.LastIndexByte(s, '.')]
 	}
 	return s
 }

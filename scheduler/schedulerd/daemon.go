@@ -214,7 +214,7 @@ func (d *Daemon) perform(actions *scheduler.Actions) {
 		d.probe(call)
 	}
 	for _, call := range actions.Cancel {
-		d.peers[call.Node].cancel(call.TaskID)
+		d.peers[call.Node].cancel(call)
 	}
 	for _, delta := range actions.Flush {
 		d.data.post(delta)

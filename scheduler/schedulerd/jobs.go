@@ -38,23 +38,13 @@ func (d *Daemon) CancelJob(_ context.Context, job string) (int64, error) {
 	return tasks, nil
 }
 
-// RetryJob runs again what ended otherwise than well, and returns how many tasks that is. Others get their turn between
-// parts of a large job.
-func (d *Daemon) RetryJob(_ context.Context, job string) (tasks int64, err error) {
-	for from := int64(0); from >= 0 && err == nil; {
-		var n int64
-		n, from, err = d.retryJob(job, from)
-		tasks += n
-	}
-	return tasks, err
-}
-
-func (d *Daemon) retryJob(job string, from int64) (tasks, next int64, err error) {
+// RetryJob runs again what ended otherwise than well, and returns how many tasks that is.
+func (d *Daemon) RetryJob(_ context.Context, job string) (int64, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	actions, tasks, next, err := d.replica.RetryJob(d.now(), job, from)
+	actions, tasks, err := d.replica.RetryJob(d.now(), job)
 	d.perform(actions)
-	return tasks, next, err
+	return tasks, err
 }
 
 // ForgetJob forgets a job that has ended; false: it is not known here.

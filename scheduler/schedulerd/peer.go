@@ -25,7 +25,8 @@ type peer struct {
 	resting  bool               // for that long
 	message  cluster.Enqueue    // under way
 
-	cancels    []string // tasks that the worker is to stop, not told yet
+	cancels    []scheduler.CancelCall // what the worker is to stop, not told yet
+	queued     map[string]bool        // the tasks among them
 	cancelling bool
 }
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 
 	"dodoor/internal/cluster"
-	"dodoor/internal/rpc"
 	"dodoor/scheduler"
 )
 
@@ -35,36 +34,4 @@ func (d *Daemon) probe(call scheduler.ProbeCall) {
 		defer d.mu.Unlock()
 		d.perform(d.replica.Probed(d.now(), answer))
 	})
-}
-
-// cancel asks the worker to stop a task. Its completion notice says what became of it; a worker out of
-// reach is dealt with by its stream. A job may have very many tasks, so one call is under way per worker. The caller
-// holds the lock.
-func (p *peer) cancel(taskID string) {
-	if p == nil {
-		return
-	}
-	p.cancels = append(p.cancels, taskID)
-	if !p.cancelling {
-		p.cancelling = true
-		p.d.work.Go(p.sendCancels)
-	}
-}
-
-func (p *peer) sendCancels() {
-	for {
-		p.d.mu.Lock()
-		tasks := p.cancels
-		p.cancels, p.cancelling = nil, len(tasks) > 0 && p.ctx.Err() == nil
-		going := p.cancelling
-		p.d.mu.Unlock()
-		if !going {
-			return
-		}
-		for _, id := range tasks {
-			if _, err := p.client.Cancel(p.ctx, id); err != nil && !errors.Is(err, rpc.ErrUnavailable) && p.ctx.Err() == nil {
-				p.d.log.Warn("cancelling failed", "task", id, "worker", p.node.Name, "error", err)
-			}
-		}
-	}
 }

@@ -14,8 +14,15 @@ import (
 // CommandArgs returns the arguments of a task's command, with its entry in the place of {} and its like. They begin with the
 // program, but for a script.
 func CommandArgs(c *cluster.Command) ([]string, error) {
-	return placeholder.Expand(c.Template.Argv, c.Index, c.Entries), checkText("entry", c.Entries)
+	argv := placeholder.Expand(c.Template.Argv, c.Index, c.Entries)
+	if err := checkText("entry", c.Entries); err != nil {
+		return nil, err
+	}
+	return argv, checkText("argument", argv)
 }
+
+// MaxArgument is how many bytes the kernel takes as one argument or variable.
+const MaxArgument = 128<<10 - 1
 
 // Varies reports whether an argument is another one for every task.
 func Varies(argument string) bool { return placeholder.Any([]string{argument}) }
@@ -28,8 +35,11 @@ const defaultInterpreter = "/bin/sh"
 func Interpreter(script []byte) []string {
 	line, _, _ := bytes.Cut(script, []byte("\n"))
 	rest, found := bytes.CutPrefix(line, []byte("#!"))
-	program, argument, _ := strings.Cut(strings.Trim(string(rest), " \t\r"), " ")
-	switch argument = strings.Trim(argument, " \t"); {
+	program, argument := strings.Trim(string(rest), " \t\r"), ""
+	if blank := strings.IndexAny(program, " \t"); blank >= 0 {
+		program, argument = program[:blank], strings.Trim(program[blank:], " \t")
+	}
+	switch {
 	case !found || program == "":
 		return []string{defaultInterpreter}
 	case program == "/usr/bin/env" && argument != "" && !strings.ContainsAny(argument, "-= \t"):
@@ -49,9 +59,11 @@ func CommandEnv(s *worker.Start, on string) []string {
 		env = append(env, "LC_ALL=") // which would overrule it
 	}
 	env = append(env, c.Template.Env...)
+	if entry := "DODOOR_ENTRY=" + strings.Join(c.Entries, " "); len(entry) <= MaxArgument {
+		env = append(env, entry)
+	}
 	return append(env,
-		"DODOOR_JOB="+c.Job, "DODOOR_TASK_ID="+s.TaskID, "DODOOR_INDEX="+strconv.FormatInt(c.Index, 10),
-		"DODOOR_ENTRY="+strings.Join(c.Entries, " "), "DODOOR_NODE="+on,
+		"DODOOR_JOB="+c.Job, "DODOOR_TASK_ID="+s.TaskID, "DODOOR_INDEX="+strconv.FormatInt(c.Index, 10), "DODOOR_NODE="+on,
 		"DODOOR_CORES="+strconv.FormatFloat(float64(s.Shape.Demand[cluster.Cores])/1000, 'f', -1, 64),
 		"DODOOR_MEMORY_MB="+strconv.FormatInt(s.Shape.Demand[cluster.Memory], 10))
 }
@@ -88,12 +100,19 @@ func checkText(what string, all []string) error {
 		if strings.IndexByte(text, 0) >= 0 {
 			return fmt.Errorf("%s %.80q has a zero byte, which no program can be given", what, text)
 		}
+		if len(text) > MaxArgument {
+			return fmt.Errorf("%s %.80q has %d bytes, and no program can be given more than %d as one: use standard input or a file", what, text,
+				len(text), MaxArgument)
+		}
 	}
 	return nil
 }
 
 // CheckCommand fails for a template that cannot run anywhere.
 func CheckCommand(t *cluster.Template) error {
+	if err := t.Check(); err != nil {
+		return err
+	}
 	if err := checkText("argument", t.Argv); err != nil {
 		return err
 	}
@@ -102,5 +121,5 @@ func CheckCommand(t *cluster.Template) error {
 			return fmt.Errorf("the environment has %.80q: NAME=VALUE is needed", variable)
 		}
 	}
-	return checkText("the environment's", t.Env)
+	return checkText("variable", t.Env)
 }

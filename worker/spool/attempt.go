@@ -14,6 +14,7 @@ type attempt struct {
 	streams   [2]stream // standard output and standard error
 	ended     bool
 	gone      bool // nothing of it is kept any more
+	erased    bool // and its files are removed
 	older     *attempt
 	list      *list.List
 	place     *list.Element // in list, once it has ended
@@ -83,14 +84,20 @@ func (r *Recording) End() {
 	if r.spool == nil {
 		return
 	}
+	r.spool.mu.Lock()
+	noted := r.spool.noteLoss(r.attempt)
+	r.spool.mu.Unlock()
 	for _, file := range r.files {
-		if file != nil {
-			_ = file.Close() // every write has succeeded
+		if file == nil {
+			continue
 		}
+		if noted == nil {
+			_ = file.Chmod(endedMode) // without that, later processes say that there may be more
+		}
+		_ = file.Close() // every write has succeeded
 	}
 	r.spool.mu.Lock()
 	defer r.spool.mu.Unlock()
-	r.spool.noteLoss(r.attempt)
 	r.spool.finish(r.attempt)
 }
 
@@ -115,7 +122,7 @@ func (w *writer) Write(p []byte) (int, error) {
 	defer w.spool.mu.Unlock()
 	if surplus := room - int64(written); surplus > 0 {
 		s.kept -= surplus
-		if !w.attempt.gone {
+		if !w.attempt.erased {
 			w.spool.bytes -= surplus
 		}
 		s.loss = fmt.Sprintf("the spool cannot be written: %v", err)

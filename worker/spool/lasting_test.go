@@ -30,7 +30,7 @@ func TestRestart(t *testing.T) {
 		t.Fatal(err)
 	}
 	s = open(t, folder, 10, 1<<30)
-	for task, want := range map[string]string{"whole": "whole 5 ", "runs": "half 4 ",
+	for task, want := range map[string]string{"whole": "whole 5 ", "runs": "half 4 the worker ended before the task did",
 		"cut": "0123456789 13 truncated: worker w keeps 0 MiB of a task (worker.spool_task_mb)"} {
 		text, last := read(t, s, cluster.OutputRequest{TaskID: task})
 		if got := fmt.Sprint(text, " ", last.Printed, " ", last.Loss); got != want || !last.Ended {
@@ -39,6 +39,7 @@ func TestRestart(t *testing.T) {
 	}
 	s.Forget("j")
 	s.Forget("")
+	s.erasing.Wait()
 	if got := files(t, folder); !slices.Equal(got, []string{"notes"}) {
 		t.Errorf("%v is left", got)
 	}

@@ -72,6 +72,9 @@ func (m *machine) end(t *rapid.T) {
 func (m *machine) forget(t *rapid.T) {
 	job := rapid.SampledFrom([]string{"j", "a/b"}).Draw(t, "job")
 	m.s.Forget(job)
+	if m.s.erasing.Wait(); m.s.doomed.Len() > 0 {
+		t.Fatalf("%d forgotten attempts have files", m.s.doomed.Len())
+	}
 	for _, h := range m.all {
 		h.forgotten = h.forgotten || h.job == job
 	}

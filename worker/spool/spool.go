@@ -23,13 +23,16 @@ type Config struct {
 
 // What the index and the folder bear beyond bytes.
 const (
-	fileCost  = 4096   // a file takes at least this much of Config.Bytes
-	maxSilent = 10_000 // ended attempts without output that are remembered
+	fileCost  = 4096    // a file takes at least this much of Config.Bytes
+	maxSilent = 10_000  // ended attempts without output that are remembered
+	maxEnded  = 250_000 // likewise with output, of 400 bytes each
 )
 
 // Spool is safe for concurrent use. A nil one keeps nothing, and counts.
 type Spool struct {
-	cfg Config
+	cfg      Config
+	private  bool // the folder has to be this user's alone
+	mostKept int  // attempts that have ended
 
 	mu     sync.Mutex
 	lock   *os.File            // of the folder; nil: it was not needed yet
@@ -37,20 +40,21 @@ type Spool struct {
 	begun  chan struct{}       // closed when an attempt begins; nil: nobody waits for one
 	ended  list.List           // of *attempt with files, the oldest first
 	silent list.List           // of *attempt without
+	doomed list.List           // of *attempt that nobody finds any more, whose files are there yet
 	bytes  int64
+
+	erasing sync.WaitGroup // of doomed
 }
 
 // New returns a spool, with what an earlier process of the worker has left in its folder. A folder that does not exist is
 // made when a task prints for the first time.
 func New(cfg Config) (*Spool, error) {
+	s := &Spool{cfg: cfg, mostKept: maxEnded, newest: map[string]*attempt{}}
 	if cfg.Folder == "" {
-		cfg.Folder = filepath.Join(os.TempDir(), "dodoor-spool-"+encode(cfg.Worker))
-		if err := ours(cfg.Folder); err != nil {
-			return nil, fmt.Errorf("worker %s: worker.spool: %w", cfg.Worker, err)
-		}
+		s.private = true
+		s.cfg.Folder = filepath.Join(os.TempDir(), "dodoor-spool-"+encode(cfg.Worker))
 	}
-	s := &Spool{cfg: cfg, newest: map[string]*attempt{}}
-	if _, err := os.Lstat(cfg.Folder); os.IsNotExist(err) {
+	if _, err := os.Lstat(s.cfg.Folder); os.IsNotExist(err) {
 		return s, nil
 	}
 	err := s.open()
@@ -64,11 +68,12 @@ func New(cfg Config) (*Spool, error) {
 	return s, nil
 }
 
-// Close lets the folder go. No attempt may run any more.
+// Close lets the folder go, once what was forgotten is removed. No attempt may run any more.
 func (s *Spool) Close() error {
 	if s == nil {
 		return nil
 	}
+	s.erasing.Wait()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.lock == nil {
@@ -118,6 +123,12 @@ func (s *Spool) insert(a *attempt) {
 
 // remove forgets an attempt, and what it printed.
 func (s *Spool) remove(a *attempt) {
+	s.detach(a)
+	s.erase(a)
+}
+
+// detach makes that nobody finds an attempt any more. It costs the spool what it did until its files are erased.
+func (s *Spool) detach(a *attempt) {
 	if s.newest[a.task] == a {
 		if s.newest[a.task] = a.older; a.older == nil {
 			delete(s.newest, a.task)
@@ -133,15 +144,16 @@ func (s *Spool) remove(a *attempt) {
 		a.list.Remove(a.place)
 		a.place = nil
 	}
-	s.bytes -= a.cost()
 	a.gone = true
-	s.erase(a)
 	a.wake()
 }
 
-// makeRoom removes the oldest attempts that have ended, until so many more bytes fit.
+// makeRoom removes what is doomed, and then the oldest attempts that have ended, until so many more bytes fit.
 func (s *Spool) makeRoom(more int64) bool {
 	for s.bytes+more > s.cfg.Bytes {
+		if s.eraseDoomed() {
+			continue
+		}
 		oldest := s.ended.Front()
 		if oldest == nil {
 			return false
@@ -166,21 +178,8 @@ func (s *Spool) finish(a *attempt) {
 	if s.silent.Len() > maxSilent {
 		s.remove(s.silent.Front().Value.(*attempt))
 	}
-}
-
-// Forget removes what the tasks of a job printed. Of those that run nothing more is kept.
-func (s *Spool) Forget(job string) {
-	if s == nil {
-		return
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, newest := range s.newest {
-		for a := newest; a != nil; a = a.older {
-			if a.job == job {
-				s.remove(a)
-			}
-		}
+	if s.ended.Len() > s.mostKept {
+		s.remove(s.ended.Front().Value.(*attempt))
 	}
 }
 

@@ -200,6 +200,7 @@ func TestForget(t *testing.T) {
 	fmt.Fprint(running.Stderr(), "more")
 	running.End()
 	isUnknown(t, s, cluster.OutputRequest{TaskID: "runs"})
+	s.erasing.Wait()
 	if got, want := files(t, folder), []string{"other", "other/u.1.out"}; !slices.Equal(got, want) || s.bytes != fileCost+1 {
 		t.Errorf("%v, want %v; %d bytes", got, want, s.bytes)
 	}

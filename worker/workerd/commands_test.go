@@ -56,11 +56,17 @@ func runsCommands(folder string) func(*Config) {
 // command places a task of its own program, and returns why it was refused.
 func (s *fakeScheduler) command(t testing.TB, id string, argv ...string) string {
 	t.Helper()
+	return s.commandAgain(t, id, 1, argv...)
+}
+
+// commandAgain does so for a later attempt.
+func (s *fakeScheduler) commandAgain(t testing.TB, id string, attempt int, argv ...string) string {
+	t.Helper()
 	if s.incarnation == 0 {
 		s.attach(t)
 	}
 	s.number++
-	a := cluster.Assignment{Number: s.number, TaskID: id, Type: cluster.CommandType, TimeScale: 1, Attempt: 1,
+	a := cluster.Assignment{Number: s.number, TaskID: id, Type: cluster.CommandType, TimeScale: 1, Attempt: attempt,
 		Shape:   cluster.Shape{Demand: cluster.Resources{1000, 100}, Duration: 1000},
 		Command: &cluster.Command{Template: &cluster.Template{Argv: argv}, Job: "j"}}
 	s.placed = s.placed.Add(cluster.LoadOf(a.Shape))

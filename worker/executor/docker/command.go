@@ -2,6 +2,7 @@ package docker
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -17,9 +18,6 @@ import (
 
 // anyImage is the entry of docker.images that allows all.
 const anyImage = "*"
-
-// maxScript is what the kernel takes as one argument.
-const maxScript = 128<<10 - 1
 
 // Allows says why a command may not run here, if so. Whether the image is there is for the engine to say when it runs.
 func (d *Executor) Allows(t *cluster.Template) error {
@@ -62,8 +60,9 @@ func scriptArgs(script []byte) ([]string, error) {
 		if !slices.Contains(of.names, name) {
 			continue
 		}
-		if len(script) > maxScript || slices.Contains(script, 0) {
-			return nil, fmt.Errorf("a script of %d bytes cannot run in a container: up to %d are possible, and no zero byte", len(script), maxScript)
+		if len(script) > executor.MaxArgument || slices.Contains(script, 0) {
+			return nil, fmt.Errorf("a script of %d bytes cannot run in a container: up to %d are possible, and no zero byte", len(script),
+				executor.MaxArgument)
 		}
 		args = append(args, of.flag, string(script))
 		if of.flag == "-c" && !strings.HasPrefix(name, "python") {
@@ -85,7 +84,10 @@ func (d *Executor) command(c *container.Config, s *worker.Start) error {
 	if err != nil {
 		return err
 	}
-	c.Cmd = append(script, args...)
+	if args = append(script, args...); len(args) == 0 || args[0] == "" {
+		return errors.New("no program is left once the entries are in their places")
+	}
+	c.Entrypoint, c.Cmd = args[:1], args[1:] // the first is the program, whatever the image would start
 	c.Env, c.WorkingDir = executor.CommandEnv(s, d.cfg.Worker), t.Workdir
 	c.AttachStdout, c.AttachStderr = true, true
 	if len(t.Stdin) > 0 {
@@ -120,7 +122,7 @@ func (x *execution) listen() (finish func(began bool), err error) {
 		}
 		late := time.AfterFunc(killLimit, hangUp)
 		err := <-done
-		if !late.Stop() || err != nil {
+		if !late.Stop() || err != nil || x.resumed { // an engine that ends hangs up in order
 			x.capture.Lost(engineAway)
 		}
 		hangUp()

@@ -14,6 +14,7 @@ import (
 
 	"dodoor/internal/cluster"
 	"dodoor/worker"
+	"dodoor/worker/executor"
 	"dodoor/worker/executor/executortest"
 	"dodoor/worker/spool"
 )
@@ -112,11 +113,57 @@ func TestProgramOfACommand(t *testing.T) {
 	if err := d.command(c, &s); err != nil {
 		t.Fatal(err)
 	}
-	if fmt.Sprint(len(c.Cmd), c.Cmd) != "2 [a b 3]" || c.WorkingDir != "/w" || !c.OpenStdin || !c.StdinOnce || c.Env[0] != "A=1" {
+	if fmt.Sprint(len(c.Cmd), c.Cmd, c.Entrypoint) != "1 [3] [a b]" || c.WorkingDir != "/w" || !c.OpenStdin || !c.StdinOnce ||
+		c.Env[0] != "A=1" {
 		t.Errorf("%+v", c)
 	}
 	if h := d.confinement(&s); h.Memory != 0 || h.MemorySwap != 0 {
 		t.Errorf("memory is limited to %d and %d", h.Memory, h.MemorySwap)
+	}
+}
+
+// The program is the task's: nothing of it goes to what the image would start, and that never runs in its place.
+func TestTheProgramIsTheEntrypoint(t *testing.T) {
+	d := newFake(0, 0, "").executor()
+	for _, c := range []struct {
+		of      cluster.Template
+		entries []string
+		want    string // empty: it fails
+	}{
+		{cluster.Template{Argv: []string{"tool", "{}"}}, []string{"x"}, "[tool] [x]"},
+		{cluster.Template{Argv: []string{"tool"}}, nil, "[tool] []"},
+		{cluster.Template{Script: []byte("echo"), Argv: []string{"{}"}}, []string{"x"}, "[/bin/sh] [-c echo script x]"},
+		{cluster.Template{Script: []byte("#!/usr/bin/env python3")}, nil, "[python3] [-c #!/usr/bin/env python3]"},
+		{cluster.Template{Argv: []string{"{}", "x"}}, []string{""}, ""},
+		{cluster.Template{Argv: []string{"{}"}}, nil, ""},
+	} {
+		s, config := boxed(c.of, c.entries...), &container.Config{}
+		err := d.command(config, &s)
+		if (err != nil) != (c.want == "") || err == nil && fmt.Sprint(config.Entrypoint, config.Cmd) != c.want {
+			t.Errorf("%v: %v %v, %v; want %s", c.of.Argv, config.Entrypoint, config.Cmd, err, c.want)
+		}
+	}
+}
+
+// An engine that is started again hangs up in order. What was printed meanwhile is missing, so that is said.
+func TestOutputAcrossARestartOfTheEngine(t *testing.T) {
+	output := newSpool(t)
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake(time.Minute, 0, "first half\n")
+		d := f.executor()
+		d.cfg.Commands, d.cfg.Spool = []string{anyImage}, output
+		go func() {
+			<-time.After(10 * time.Second)
+			f.takenDown(context.Background())
+			<-time.After(time.Second)
+			f.set(false)
+		}()
+		if r := d.Run(t.Context(), boxed(cluster.Template{Image: "x", Argv: []string{"y"}})); r.Outcome != cluster.Finished {
+			t.Errorf("%+v", r)
+		}
+	})
+	if text, loss := spooled(t, output, false); text != "first half\n" || loss != engineAway {
+		t.Errorf("%q, %q", text, loss)
 	}
 }
 
@@ -135,7 +182,7 @@ func TestImagesThatAreAllowed(t *testing.T) {
 		{[]string{"*"}, cluster.Template{Image: "x", Argv: []string{"y"}, Workdir: "w"}, "absolute path of the container"},
 		{[]string{"*"}, cluster.Template{Image: "x", Script: []byte("echo")}, ""},
 		{[]string{"*"}, cluster.Template{Image: "x", Script: []byte("#!/usr/bin/awk -f\n")}, "a script of /usr/bin/awk cannot run in"},
-		{[]string{"*"}, cluster.Template{Image: "x", Script: make([]byte, maxScript+1)}, "a script of 131072 bytes cannot run in"},
+		{[]string{"*"}, cluster.Template{Image: "x", Script: make([]byte, executor.MaxArgument+1)}, "a script of 131072 bytes cannot run in"},
 	} {
 		d := newFake(0, 0, "").executor()
 		d.cfg.Commands = c.allow

@@ -26,7 +26,14 @@ func (p *Executor) Allows(t *cluster.Template) error {
 	if len(p.cfg.Allow) == 0 {
 		return fmt.Errorf("process.allow is empty on worker %s, so it runs no commands", p.cfg.Worker)
 	}
-	if err := p.allowsWorkdir(t.Workdir); err != nil {
+	if t.Image != "" {
+		return fmt.Errorf("worker %s runs no containers (worker.executor), so nothing in image %.200q: name no image", p.cfg.Worker, t.Image)
+	}
+	if err := p.allowsEnv(t.Env); err != nil {
+		return err
+	}
+	workdir, err := p.allowsWorkdir(t.Workdir)
+	if err != nil {
 		return err
 	}
 	program := executor.Interpreter(t.Script)[0]
@@ -36,7 +43,7 @@ func (p *Executor) Allows(t *cluster.Template) error {
 			return p.allowsAny(program)
 		}
 	}
-	_, err := p.resolve(t, program)
+	_, err = p.resolve(t, workdir, program)
 	return err
 }
 
@@ -49,29 +56,34 @@ func (p *Executor) allowsAny(program string) error {
 		p.cfg.Worker, program, strings.Join(p.cfg.Allow, ", "))
 }
 
-// allowsProgram says why process.allow does not allow a program, if so. An entry allows the program of its name in its
-// folder, wherever links lead to that: a link to a program is another program. A folder allows what is in it or below once
-// all links are followed.
-func (p *Executor) allowsProgram(path string) error {
+// allowsProgram returns the path of a program that process.allow allows, by which it has to be started: on the way there
+// are no links that somebody could change after this look, or that lead elsewhere for another process. An entry allows the
+// program of its name in its folder, wherever links lead to that: a link to a program is another program. A folder allows
+// what is in it or below once all links are followed.
+func (p *Executor) allowsProgram(path string) (string, error) {
 	if slices.Contains(p.cfg.Allow, anything) {
-		return nil
+		return path, nil
 	}
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
-		return err
+		return "", err
 	}
 	named := inFolder(path)
 	for _, entry := range p.cfg.Allow {
-		if strings.HasSuffix(entry, "/") && below(entry, real) || !strings.HasSuffix(entry, "/") && named != "" && inFolder(entry) == named {
-			return nil
+		folder := strings.HasSuffix(entry, "/")
+		switch {
+		case !folder && named != "" && inFolder(entry) == named, folder && below(entry, real) && below(entry, named):
+			return named, nil // some programs look at how they are called
+		case folder && below(entry, real):
+			return real, nil
 		}
 	}
 	by := path
 	if real != filepath.Clean(path) {
 		by += ", which is " + real
 	}
-	return fmt.Errorf("worker %s may not run %s: process.allow has only %s; add the program, its folder with a slash behind it, or \"*\" for "+
-		"any", p.cfg.Worker, by, strings.Join(p.cfg.Allow, ", "))
+	return "", fmt.Errorf("worker %s may not run %s: process.allow has only %s; add the program, its folder with a slash behind it, or "+
+		"\"*\" for any", p.cfg.Worker, by, strings.Join(p.cfg.Allow, ", "))
 }
 
 // inFolder is a path whose folder is resolved, but not its last part. It is empty for what cannot be.
@@ -90,34 +102,34 @@ func below(folder, real string) bool {
 	return err == nil && (real == folder || strings.HasPrefix(real, strings.TrimSuffix(folder, "/")+"/"))
 }
 
-// allowsWorkdir says why a command may not work in a folder, if so.
-func (p *Executor) allowsWorkdir(folder string) error {
+// allowsWorkdir returns the folder that a command may work in, by a path without links: it was that which was looked at.
+func (p *Executor) allowsWorkdir(folder string) (string, error) {
 	if folder == "" {
-		return nil
+		return "", nil
 	}
 	if len(p.cfg.Workdirs) == 0 {
-		return fmt.Errorf("process.workdirs is empty on worker %s, so commands work in folders of their own alone: add %.200s", p.cfg.Worker,
+		return "", fmt.Errorf("process.workdirs is empty on worker %s, so commands work in folders of their own alone: add %.200s", p.cfg.Worker,
 			folder)
 	}
 	if !filepath.IsAbs(folder) {
-		return fmt.Errorf("the working folder %.200q must be an absolute path", folder)
+		return "", fmt.Errorf("the working folder %.200q must be an absolute path", folder)
 	}
 	info, err := os.Stat(folder)
 	if err == nil && !info.IsDir() {
 		err = fmt.Errorf("%s is not a folder", folder)
 	}
 	if err != nil {
-		return fmt.Errorf("worker %s has no working folder %.200s: %w", p.cfg.Worker, folder, err)
+		return "", fmt.Errorf("worker %s has no working folder %.200s: %w", p.cfg.Worker, folder, err)
 	}
 	real, err := filepath.EvalSymlinks(folder)
 	if err != nil {
-		return err
+		return "", err
 	}
 	if !slices.ContainsFunc(p.cfg.Workdirs, func(entry string) bool { return entry == anything || below(entry, real) }) {
-		return fmt.Errorf("worker %s may not work in %s: process.workdirs has only %s; add the folder, or \"*\" for any", p.cfg.Worker, real,
+		return "", fmt.Errorf("worker %s may not work in %s: process.workdirs has only %s; add the folder, or \"*\" for any", p.cfg.Worker, real,
 			strings.Join(p.cfg.Workdirs, ", "))
 	}
-	return nil
+	return real, nil
 }
 
 // allowsType reports whether a configured type may run a program.

@@ -117,6 +117,10 @@ func TestTemplatesThatAreNotAllowed(t *testing.T) {
 		{newAllowing(t, []string{"*"}, nil), cluster.Template{Argv: []string{"true"}, Workdir: "/"}, "process.workdirs is empty on worker w1"},
 		{newAllowing(t, []string{"*"}, []string{"*"}), cluster.Template{Argv: []string{"true"}, Workdir: "/"}, ""},
 		{some, cluster.Template{Argv: []string{"true", "\x00"}}, "zero byte"},
+		{some, cluster.Template{}, "there is no command"},
+		{some, cluster.Template{Argv: []string{"true"}, Image: "lab/tool:3"},
+			`worker w1 runs no containers (worker.executor), so nothing in image "lab/tool:3": name no image`},
+		{some, cluster.Template{Argv: []string{"x"}, Env: []string{"PATH=" + strings.Repeat("/a:", maxFolders)}}, "has 101 folders: at most 100"},
 		{some, cluster.Template{Argv: []string{"true"}, Env: []string{"A"}}, "NAME=VALUE is needed"},
 		{some, cluster.Template{Argv: []string{"true"}, Env: []string{"A=\x00"}}, "zero byte"},
 	} {

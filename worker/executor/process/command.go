@@ -39,15 +39,19 @@ func (p *Executor) program(s *worker.Start, folder string, c *executor.Capture) 
 	if len(argv) == 0 {
 		return nil, errors.New("no program is left once the entries are in their places")
 	}
-	if err := p.allowsWorkdir(t.Workdir); err != nil {
+	if err := p.allowsEnv(t.Env); err != nil {
 		return nil, err
 	}
-	path, err := p.find(t, argv[0])
+	workdir, err := p.allowsWorkdir(t.Workdir)
 	if err != nil {
 		return nil, err
 	}
-	if t.Workdir != "" {
-		program.Dir = t.Workdir
+	path, err := p.find(t, workdir, argv[0])
+	if err != nil {
+		return nil, err
+	}
+	if workdir != "" {
+		program.Dir = workdir
 	}
 	program.Path, program.Args, program.Errors = path, argv[1:], c.Stderr()
 	program.Env = append(append([]string{"HOME=" + folder}, executor.CommandEnv(s, p.cfg.Worker)...), mark)

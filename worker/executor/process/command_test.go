@@ -123,11 +123,15 @@ func TestCommandEnvironment(t *testing.T) {
 // Commands that cannot run fail, and say why.
 func TestCommandsThatCannotRun(t *testing.T) {
 	p, _ := newCommands(t, off)
-	const long = "{}{}{}"
+	long, many := "{}{}{}", []string{"true"}
+	for range 60 {
+		many = append(many, "{}")
+	}
 	for want, s := range map[string]worker.Start{
 		"has no program \"no-such-program\" in the PATH": command(cluster.Template{Argv: []string{"{}"}}, 1, "no-such-program"),
 		"no program is left":                             command(cluster.Template{Argv: []string{"{}"}}, 1),
-		"argument list too long":                         command(cluster.Template{Argv: []string{"true", long}}, 1, strings.Repeat("x", 60<<10)),
+		"no program can be given more than":              command(cluster.Template{Argv: []string{"true", long}}, 1, strings.Repeat("x", 60<<10)),
+		"more than the kernel takes: use standard input": command(cluster.Template{Argv: many}, 1, strings.Repeat("x", 60<<10)),
 		`entry "\x00" has a zero byte`:                   command(cluster.Template{Argv: []string{"true", "{}"}}, 1, "\x00"),
 		"has no working folder":                          command(cluster.Template{Argv: []string{"true"}, Workdir: "/no/such"}, 1),
 	} {

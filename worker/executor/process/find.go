@@ -32,17 +32,17 @@ type found struct {
 	at   time.Time
 }
 
-// find returns the path of a command's program, which may run here.
-func (p *Executor) find(t *cluster.Template, program string) (path string, err error) {
+// find returns the path of a command's program, which may run here, in a folder without links on its way.
+func (p *Executor) find(t *cluster.Template, workdir, program string) (path string, err error) {
 	folders, _ := executor.Variable(t.Env, "PATH")
-	key, now := wanted{program, t.Workdir, folders}, time.Now()
+	key, now := wanted{program, workdir, folders}, time.Now()
 	p.programs.mu.Lock()
 	known := p.programs.found[key]
 	p.programs.mu.Unlock()
 	if known.path != "" && now.Sub(known.at) < foundFor {
 		return known.path, nil
 	}
-	if path, err = p.resolve(t, program); err != nil {
+	if path, err = p.resolve(t, workdir, program); err != nil {
 		return "", err
 	}
 	p.programs.mu.Lock()
@@ -55,12 +55,12 @@ func (p *Executor) find(t *cluster.Template, program string) (path string, err e
 }
 
 // resolve looks for a command's program, which has to be one that may run here.
-func (p *Executor) resolve(t *cluster.Template, program string) (path string, err error) {
+func (p *Executor) resolve(t *cluster.Template, workdir, program string) (path string, err error) {
 	switch {
 	case filepath.IsAbs(program):
 		path = program
-	case strings.Contains(program, "/") && t.Workdir != "":
-		path = t.Workdir + "/" + program
+	case strings.Contains(program, "/") && workdir != "":
+		path = workdir + "/" + program
 	case strings.Contains(program, "/"):
 		return "", fmt.Errorf("the program %.200q has no absolute path, and a task's own folder is empty: give the path, or a working folder",
 			program)
@@ -72,8 +72,11 @@ func (p *Executor) resolve(t *cluster.Template, program string) (path string, er
 	if err := runnable(path); err != nil {
 		return "", fmt.Errorf("worker %s cannot run %.200q: %w", p.cfg.Worker, program, err)
 	}
-	return path, p.allowsProgram(path)
+	return p.allowsProgram(path)
 }
+
+// maxFolders bounds how many folders of a PATH are looked in.
+const maxFolders = 100
 
 // lookUp finds a program in the PATH that the command gets.
 func (p *Executor) lookUp(t *cluster.Template, program string) (string, error) {
@@ -81,7 +84,11 @@ func (p *Executor) lookUp(t *cluster.Template, program string) (string, error) {
 	if !given {
 		folders = taskPath
 	}
-	for _, folder := range filepath.SplitList(folders) {
+	all := filepath.SplitList(folders)
+	if len(all) > maxFolders {
+		return "", fmt.Errorf("the PATH %.80q has %d folders: at most %d are looked in", folders, len(all), maxFolders)
+	}
+	for _, folder := range all {
 		if path := folder + "/" + program; filepath.IsAbs(folder) && runnable(path) == nil {
 			return path, nil
 		}

@@ -73,6 +73,9 @@ func notRun(g *procgroup.Group, err error) worker.Result {
 	ofProgram := errors.As(err, &fork) && fork.Op == "fork/exec" &&
 		!slices.ContainsFunc(scarce, func(e error) bool { return errors.Is(fork, e) })
 	err = fmt.Errorf("start the program: %w", err)
+	if errors.Is(err, syscall.E2BIG) {
+		err = fmt.Errorf("%w: arguments and environment together are more than the kernel takes: use standard input or a file", err)
+	}
 	if g != nil || ofProgram {
 		return executor.Failed(executor.NoExitCode, err)
 	}
