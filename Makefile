@@ -19,7 +19,7 @@ DEMO_OUT := out/demo
 
 heading = @printf '\n== %s\n' '$(1)'
 
-.PHONY: help build demo mutate reproduce calibrate functionbench test explore bench fmt gen verify-gen clean \
+.PHONY: help build demo mutate reproduce calibrate functionbench test explore bench bench-run fmt gen verify-gen clean \
 	deps fmt-check vet arch lint image race fuzz vulncheck smoke quickstart
 
 help: ## explains the targets
@@ -70,6 +70,10 @@ explore: ## looks for what no test has found yet, an hour or two: [EXPLORE=draws
 bench: ## runs the benchmarks
 	$(call heading,benchmarks)
 	go test -run '^$$' -bench . -benchmem -p 1 ./...
+
+bench-run: build ## short commands a second: dodoor run beside xargs and GNU parallel
+	$(call heading,short commands: nothing else should run)
+	scripts/bench-run
 
 bench-compare: $(BENCHSTAT) ## compares the benchmarks with those of a commit: BASE=commit [BENCH=regexp]
 	$(call heading,benchmarks compared with those of $(BASE))
@@ -128,7 +132,7 @@ image:
 	scripts/functionbench-image || [[ $${CI:-} != true ]]
 
 # Two packages at a time, but those whose tests run real work one by one: it needs the cores for itself.
-REAL_WORK := dodoor/cmd/dodoor dodoor/functionbench dodoor/testbed $(addprefix dodoor/,internal/cgroup internal/procfs internal/procgroup) \
+REAL_WORK := dodoor/cmd/dodoor dodoor/functionbench dodoor/testbed dodoor/internal/manual $(addprefix dodoor/,internal/cgroup internal/procfs internal/procgroup) \
 	$(addprefix dodoor/worker/executor/,docker process stressng)
 race:
 	$(call heading,tests under the race detector)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -17,6 +18,7 @@ import (
 	"dodoor/worker/executor/docker"
 	"dodoor/worker/executor/process"
 	"dodoor/worker/executor/stressng"
+	"dodoor/worker/spool"
 	"dodoor/worker/workerd"
 )
 
@@ -30,32 +32,49 @@ func Worker(c *conf.Config, site Site) (*workerd.Daemon, error) {
 	if err != nil {
 		return nil, err
 	}
-	executors, kinds, err := newExecutors(c, site.Log)
+	output, err := newSpool(c)
 	if err != nil {
 		return nil, err
+	}
+	executors, kinds, err := newExecutors(c, site.Log, output)
+	if err != nil {
+		return nil, errors.Join(err, output.Close())
 	}
 	w := &c.Worker
 	daemon, err := workerd.New(workerd.Config{
 		Node: worker.Config{
 			Node: self, Dimensions: dims, Types: c.TaskTypes(), Executors: kinds, Executor: w.Executor, Limits: workerLimits(c),
 		},
-		Executors: executors, Listen: w.Listen, Address: w.Address, DataService: c.Datastore.DialAddress(), RPC: site.rpc(c, w.Name, w.MaxRPCs),
+		Executors: executors, Spool: output,
+		Listen: w.Listen, Address: w.Address, DataService: c.Datastore.DialAddress(), RPC: site.rpc(c, w.Name, w.MaxRPCs),
 		MaxBatch: batch(c), Heartbeat: time.Duration(w.Heartbeat), DrainTimeout: time.Duration(w.DrainTimeout),
 		Log: site.Log, Metrics: site.Metrics, Setup: site.setup(),
 	})
 	if err != nil {
-		return nil, errors.Join(err, workerd.CloseExecutors(executors))
+		return nil, errors.Join(err, workerd.CloseExecutors(executors), output.Close())
 	}
 	return daemon, nil
 }
 
-// newExecutors makes the executors that this worker's task types ask for, and checks that what they
+// newSpool returns where the commands of a worker leave their output; nil: it runs none.
+func newSpool(c *conf.Config) (*spool.Spool, error) {
+	if c.Worker.Executor == "sleep" || len(c.Process.Allow)+len(c.Docker.Images) == 0 {
+		return nil, nil
+	}
+	w, folder := &c.Worker, ""
+	if w.Spool != "" {
+		folder = filepath.Join(w.Spool, w.Name) // workers of one host may have one configuration
+	}
+	return spool.New(spool.Config{Worker: w.Name, Folder: folder, TaskBytes: w.SpoolTaskMB << 20, Bytes: w.SpoolMB << 20})
+}
+
+// newExecutors makes the executors that this worker's task types and commands ask for, and checks that what they
 // need is installed. The worker closes them.
-func newExecutors(c *conf.Config, log *slog.Logger) (map[string]executor.Executor, []worker.Executor, error) {
+func newExecutors(c *conf.Config, log *slog.Logger, output *spool.Spool) (map[string]executor.Executor, []worker.Executor, error) {
 	executors := map[string]executor.Executor{}
 	var kinds []worker.Executor
 	for _, name := range Executors(c) {
-		e, err := Executor(name, c, log)
+		e, err := checked(name, c, log, output)
 		if err != nil {
 			return nil, nil, errors.Join(err, workerd.CloseExecutors(executors))
 		}
@@ -68,7 +87,12 @@ func newExecutors(c *conf.Config, log *slog.Logger) (map[string]executor.Executo
 // Executor makes an executor of the worker that the configuration names, and checks that it can run tasks. Whoever
 // asks for it closes it.
 func Executor(name string, c *conf.Config, log *slog.Logger) (executor.Executor, error) {
-	e, err := newExecutor(name, c)
+	return checked(name, c, log, nil)
+}
+
+// checked makes an executor whose commands print to a spool.
+func checked(name string, c *conf.Config, log *slog.Logger, output *spool.Spool) (executor.Executor, error) {
+	e, err := newExecutor(name, c, output)
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +110,7 @@ func Executor(name string, c *conf.Config, log *slog.Logger) (executor.Executor,
 
 // newExecutor makes the executor of one worker, whose name goes on everything that it leaves outside
 // this process.
-func newExecutor(name string, c *conf.Config) (executor.Executor, error) {
+func newExecutor(name string, c *conf.Config, output *spool.Spool) (executor.Executor, error) {
 	switch name {
 	case "sleep":
 		return executor.Sleep{Emulation: emulation(c)}, nil
@@ -95,18 +119,24 @@ func newExecutor(name string, c *conf.Config) (executor.Executor, error) {
 	case "docker":
 		d := &c.Docker
 		return docker.New(docker.Config{Host: d.Host, User: d.User, PidsLimit: d.PidsLimit, TmpfsMB: d.TmpfsMB, Worker: c.Worker.Name,
-			Images: images(c)})
+			Images: images(c), Commands: d.Images, Spool: output})
 	case "process":
-		return process.New(process.Config{Allow: c.Process.Allow, Cgroup: c.Process.Cgroup, Worker: c.Worker.Name})
+		return process.New(process.Config{Allow: c.Process.Allow, Workdirs: c.Process.Workdirs, Cgroup: c.Process.Cgroup, Worker: c.Worker.Name,
+			Spool: output})
 	}
 	return nil, fmt.Errorf("no executor is called %q", name)
 }
 
-// images lists what the configuration's types run, each once.
+// images lists what the configuration's types run, and the commands, each once.
 func images(c *conf.Config) []string {
 	var names []string
 	for i := range c.Types {
 		if name := c.Types[i].Image; name != "" && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	for _, name := range c.Docker.Images {
+		if name != "*" && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
@@ -117,17 +147,26 @@ func images(c *conf.Config) []string {
 func node(c *conf.Config, dims cluster.Dimensions) (cluster.Node, error) {
 	class, ok := c.Class(c.Worker.Class)
 	if c.Worker.Class == conf.AutoClass {
-		own, err := cgroup.Own("/", runtime.NumCPU())
+		own, err := Detected()
 		if err != nil {
 			return cluster.Node{}, fmt.Errorf("class %s of worker %s: %w", conf.AutoClass, c.Worker.Name, err)
 		}
-		class, ok = detected(own), true
+		class, ok = own, true
 	}
 	if !ok {
 		return cluster.Node{}, fmt.Errorf("worker %s needs a class (-class): one of %s, or %s", c.Worker.Name,
 			strings.Join(c.ClassNames(), ", "), conf.AutoClass)
 	}
 	return cluster.Node{Name: c.Worker.Name, Class: class.Name, Capacity: class.Capacity(dims), Slots: c.SlotsOn(class)}, nil
+}
+
+// Detected is the class that this process's machine would be, were it a node that nobody described.
+func Detected() (conf.Class, error) {
+	own, err := cgroup.Own("/", runtime.NumCPU())
+	if err != nil {
+		return conf.Class{}, err
+	}
+	return detected(own), nil
 }
 
 // detected is the class of a node that nobody described. Machines of one kind differ by a few megabytes from boot to boot,
@@ -152,7 +191,7 @@ func EachWorker(c conf.Config, do func(own *conf.Config) error) error {
 	return nil
 }
 
-// Executors lists the executors in use, each once.
+// Executors lists the executors in use, each once: those of the task types, and those that the configuration lets run commands.
 func Executors(c *conf.Config) []string {
 	if c.Worker.Executor != "" {
 		return []string{c.Worker.Executor}
@@ -162,6 +201,12 @@ func Executors(c *conf.Config) []string {
 		if name := c.Types[i].Executor; !slices.Contains(names, name) {
 			names = append(names, name)
 		}
+	}
+	if len(c.Process.Allow) > 0 && !slices.Contains(names, "process") {
+		names = append(names, "process")
+	}
+	if len(c.Docker.Images) > 0 && !slices.Contains(names, "docker") {
+		names = append(names, "docker")
 	}
 	return names
 }

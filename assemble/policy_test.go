@@ -28,7 +28,7 @@ func TestNothingIsRefusedLater(t *testing.T) {
 			}
 		}
 		for _, name := range Executors(c) {
-			e, err := newExecutor(name, c)
+			e, err := newExecutor(name, c, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -19,7 +19,8 @@ func replicaConfig(c *conf.Config, dims cluster.Dimensions) scheduler.Config {
 		Name: s.Name, Seed: c.Seed, DeltaBatch: s.BDelta, MaxStaleness: time.Duration(s.MaxStaleness),
 		SelfCorrection: s.SelfCorrection,
 		MaxAttempts:    s.MaxAttempts, ReplaceTimeout: time.Duration(s.ReplaceTimeout), RosterGrace: time.Duration(c.Datastore.NodeTimeout),
-		MaxPending: s.MaxPending, RetainResults: s.RetainResults, RetainFor: time.Duration(s.RetainFor), Dimensions: dims, Types: c.TaskTypes(),
+		MaxPending: s.MaxPending, RetainResults: s.RetainResults, RetainFor: time.Duration(s.RetainFor),
+		RetainJobs: time.Duration(s.RetainJobs), DefaultDuration: time.Duration(s.DefaultDuration), Dimensions: dims, Types: c.TaskTypes(),
 	}
 }
 

@@ -100,8 +100,8 @@ func unit(id int) *cluster.Task { return taskOf(id, 1) }
 
 func taskOf(id int, cores int64) *cluster.Task {
 	name := fmt.Sprint(id)
-	return &cluster.Task{ID: name, Seed: cluster.HashID(name), HasUniform: true,
-		Uniform: cluster.Shape{Demand: cluster.Resources{cluster.Cores: cores * 1000, cluster.Memory: 64}, Duration: 1000}}
+	return &cluster.Task{ID: name, Seed: cluster.HashID(name), Kind: &cluster.Kind{HasUniform: true,
+		Uniform: cluster.Shape{Demand: cluster.Resources{cluster.Cores: cores * 1000, cluster.Memory: 64}, Duration: 1000}}}
 }
 
 // request is unit as a client submits it.

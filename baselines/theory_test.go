@@ -159,7 +159,7 @@ func batchedGap(t *testing.T, c *column, batch, seed int) float64 {
 	p := c.policy(t)
 	v := viewOf(t, bins, p)
 	weights := rand.New(rand.NewPCG(uint64(seed), 1))
-	task := cluster.Task{HasUniform: true, Uniform: cluster.Shape{Duration: weightUnit}}
+	task := cluster.Task{Kind: &cluster.Kind{HasUniform: true, Uniform: cluster.Shape{Duration: weightUnit}}}
 	count, weight := make([]int64, bins), make([]int64, bins)
 	gap, total := 0.0, int64(0)
 	for ball := range bins * bins {

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"dodoor/internal/cluster"
 )
 
 // An entry whose RIF is the threshold is cold. Cold entries go by latency, hot ones behind them by RIF; of equals the
@@ -48,7 +50,7 @@ func TestPrequalLooksBehindInfeasibleEntries(t *testing.T) {
 		hear(p, v, 0, node, 1, int64(10-node))
 	}
 	task := unit(1)
-	task.Tried = []int32{0, 3}
+	task.Tried = &cluster.Tried{Node: 0, Earlier: &cluster.Tried{Node: 3}}
 	if best, ok := p.pool.best(task, v, 100); !ok || p.pool.entries[best].node != 2 {
 		t.Errorf("entry %d, %v: want node 2, the faster of the two that can run it", best, ok)
 	}

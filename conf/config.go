@@ -35,23 +35,25 @@ type Config struct {
 
 // Scheduler configures one scheduler replica.
 type Scheduler struct {
-	Listen         string   `toml:"listen"`
-	Address        string   `toml:"address"` // what others dial; empty: the bound address
-	Name           string   `toml:"name"`
-	Replicas       int      `toml:"replicas"` // S, when one process runs the whole cluster
-	Policy         string   `toml:"policy"`
-	BDelta         int      `toml:"b_delta"`         // placements per delta flush (Sec. 3.1)
-	SelfCorrection bool     `toml:"self_correction"` // view = snapshot + own newer placements
-	MaxRPCs        int      `toml:"max_rpcs"`        // handled at the same time
-	MaxStaleness   Duration `toml:"max_staleness"`   // flush at least this often; 0: batches alone
-	MaxAttempts    int      `toml:"max_attempts"`    // placements of one task before it fails
-	ReplaceTimeout Duration `toml:"replace_timeout"` // wait for a feasible node after one was lost
-	RetainResults  int      `toml:"retain_results"`  // ended tasks kept for their submitter
-	RetainFor      Duration `toml:"retain_for"`
-	MaxPending     int      `toml:"max_pending"`   // accepted tasks that have not ended
-	NodeGrace      Duration `toml:"node_grace"`    // a broken connection may heal this long
-	ProbeTimeout   Duration `toml:"probe_timeout"` // what a worker that does not answer a probe costs
-	DrainTimeout   Duration `toml:"drain_timeout"`
+	Listen          string   `toml:"listen"`
+	Address         string   `toml:"address"` // what others dial; empty: the bound address
+	Name            string   `toml:"name"`
+	Replicas        int      `toml:"replicas"` // S, when one process runs the whole cluster
+	Policy          string   `toml:"policy"`
+	BDelta          int      `toml:"b_delta"`         // placements per delta flush (Sec. 3.1)
+	SelfCorrection  bool     `toml:"self_correction"` // view = snapshot + own newer placements
+	MaxRPCs         int      `toml:"max_rpcs"`        // handled at the same time
+	MaxStaleness    Duration `toml:"max_staleness"`   // flush at least this often; 0: batches alone
+	MaxAttempts     int      `toml:"max_attempts"`    // placements of one task before it fails
+	ReplaceTimeout  Duration `toml:"replace_timeout"` // wait for a feasible node after one was lost
+	RetainResults   int      `toml:"retain_results"`  // ended tasks kept for their submitter
+	RetainFor       Duration `toml:"retain_for"`
+	RetainJobs      Duration `toml:"retain_jobs"`      // after the last end
+	MaxPending      int      `toml:"max_pending"`      // accepted tasks that have not ended
+	DefaultDuration Duration `toml:"default_duration"` // of a command of which nobody says how long it runs
+	NodeGrace       Duration `toml:"node_grace"`       // a broken connection may heal this long
+	ProbeTimeout    Duration `toml:"probe_timeout"`    // what a worker that does not answer a probe costs
+	DrainTimeout    Duration `toml:"drain_timeout"`
 }
 
 // Datastore configures the data service.
@@ -88,6 +90,9 @@ type Worker struct {
 	RetainResults int      `toml:"retain_results"` // completions kept for schedulers that were replaced
 	RetainFor     Duration `toml:"retain_for"`
 	DrainTimeout  Duration `toml:"drain_timeout"`
+	Spool         string   `toml:"spool"`         // folder of what commands print; empty: one among the temporary files
+	SpoolTaskMB   int64    `toml:"spool_task_mb"` // of one attempt of a task
+	SpoolMB       int64    `toml:"spool_mb"`      // in all; the oldest that has ended goes first
 }
 
 // RPC configures every Thrift connection and server.
@@ -137,7 +142,8 @@ func Default() *Config {
 		Scheduler: Scheduler{
 			Listen: "127.0.0.1:20503", Name: cluster.SchedulerName(0), Replicas: 5, Policy: "dodoor", BDelta: 8,
 			MaxRPCs: 8, MaxAttempts: 5, ReplaceTimeout: Duration(30 * time.Second),
-			RetainResults: 100_000, RetainFor: Duration(10 * time.Minute), MaxPending: 200_000,
+			RetainResults: 100_000, RetainFor: Duration(10 * time.Minute), RetainJobs: Duration(24 * time.Hour),
+			MaxPending: 200_000, DefaultDuration: Duration(10 * time.Second),
 			NodeGrace: Duration(2 * time.Second), ProbeTimeout: Duration(time.Second), DrainTimeout: Duration(30 * time.Second),
 		},
 		Datastore: Datastore{
@@ -146,10 +152,10 @@ func Default() *Config {
 		Worker: Worker{
 			Listen: "127.0.0.1:20501", Name: cluster.WorkerName("worker", 0), Heartbeat: Duration(time.Second), MaxRPCs: 16,
 			MaxQueue: limits.MaxQueue, RetainResults: limits.RetainResults, RetainFor: Duration(limits.RetainFor),
-			DrainTimeout: Duration(30 * time.Second),
+			DrainTimeout: Duration(30 * time.Second), SpoolTaskMB: 256, SpoolMB: 4096,
 		},
 		RPC: RPC{
-			Coalesce: true, MaxBatch: 128, MaxMessageBytes: 1 << 20, MaxSnapshotBytes: 16 << 20,
+			Coalesce: true, MaxBatch: 128, MaxMessageBytes: 2 << 20, MaxSnapshotBytes: 16 << 20,
 			DialTimeout: Duration(time.Second), CallTimeout: Duration(5 * time.Second), MaxConnections: 4096,
 		},
 		Policies: baselines.Defaults(),

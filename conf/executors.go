@@ -3,6 +3,8 @@ package conf
 import (
 	"path/filepath"
 	"regexp"
+	"slices"
+	"strings"
 
 	"dodoor/worker/executor/docker"
 )
@@ -20,17 +22,21 @@ var executors = []string{sleepExecutor, stressNGExecutor, dockerExecutor, proces
 
 // Docker configures the executor docker.
 type Docker struct {
-	Host      string `toml:"host"`       // of the engine; empty: DOCKER_HOST, or the default socket
-	User      string `toml:"user"`       // uid:gid that tasks run as
-	PidsLimit int    `toml:"pids_limit"` // processes and threads per container
-	TmpfsMB   int64  `toml:"tmpfs_mb"`   // /tmp, the only writable place, in MiB of the task's memory; 0: none
+	Host      string   `toml:"host"`       // of the engine; empty: DOCKER_HOST, or the default socket
+	User      string   `toml:"user"`       // uid:gid that tasks run as
+	PidsLimit int      `toml:"pids_limit"` // processes and threads per container
+	TmpfsMB   int64    `toml:"tmpfs_mb"`   // /tmp, the only writable place, in MiB of the task's memory; 0: none
+	Images    []string `toml:"images"`     // that commands may name; "*": any
 }
 
 // Process configures the executor process.
 type Process struct {
-	Allow  []string `toml:"allow"`  // programs that tasks may run: absolute paths
-	Cgroup string   `toml:"cgroup"` // limits by control groups: auto, required or off
+	Allow    []string `toml:"allow"`    // programs that tasks may run: absolute paths, folders with a slash behind them, or "*"
+	Workdirs []string `toml:"workdirs"` // folders that commands may work in, and below; "*": any
+	Cgroup   string   `toml:"cgroup"`   // limits by control groups: auto, required or off
 }
+
+var imagePattern = regexp.MustCompile(`^(\*|[A-Za-z0-9][A-Za-z0-9._/:@-]{0,255})$`)
 
 var userPattern = regexp.MustCompile(`^[0-9]{1,9}:[0-9]{1,9}$`)
 
@@ -43,16 +49,50 @@ func (d *Docker) validate(r *report) {
 	}
 	between(r, "docker.pids_limit", d.PidsLimit, 1, 1<<22)
 	between(r, "docker.tmpfs_mb", d.TmpfsMB, 0, 1<<20)
+	seen := newUnique(r)
+	for i, name := range d.Images {
+		path := index("docker.images", i)
+		if !imagePattern.MatchString(name) {
+			r.add(path, `must name an image, or be "*" for any, found %.80q`, name)
+		}
+		seen.add(path, name)
+	}
 }
 
 func (p *Process) validate(r *report) {
 	seen := newUnique(r)
 	for i, program := range p.Allow {
 		path := index("process.allow", i)
-		absoluteProgram(r, path, program)
+		if !allowsFolder(program) {
+			absoluteProgram(r, path, program)
+		}
 		seen.add(path, program)
 	}
+	seen = newUnique(r)
+	for i, folder := range p.Workdirs {
+		path := index("process.workdirs", i)
+		if folder != anything && (!filepath.IsAbs(folder) || filepath.Clean(folder) != strings.TrimSuffix(folder, "/") && folder != "/") {
+			r.add(path, `must be the absolute path of a folder, or "*" for any, found %.80q`, folder)
+		}
+		seen.add(path, folder)
+	}
 	oneOf(r, "process.cgroup", p.Cgroup, "auto", "required", "off")
+}
+
+// anything is the entry that allows all.
+const anything = "*"
+
+// allowsFolder reports whether an entry of process.allow is more than a program.
+func allowsFolder(entry string) bool {
+	return entry == anything || entry == "/" ||
+		filepath.IsAbs(entry) && strings.HasSuffix(entry, "/") && filepath.Clean(entry) == strings.TrimSuffix(entry, "/")
+}
+
+// allows reports whether process.allow lists a program, as far as its name tells.
+func (p *Process) allows(program string) bool {
+	return slices.ContainsFunc(p.Allow, func(entry string) bool {
+		return entry == program || entry == anything || allowsFolder(entry) && strings.HasPrefix(program, entry)
+	})
 }
 
 func absoluteProgram(r *report, path, program string) {

@@ -21,6 +21,12 @@ func (c *Config) Marshal() ([]byte, error) {
 	if whole.Process.Allow == nil {
 		whole.Process.Allow = []string{}
 	}
+	if whole.Process.Workdirs == nil {
+		whole.Process.Workdirs = []string{}
+	}
+	if whole.Docker.Images == nil {
+		whole.Docker.Images = []string{}
+	}
 	var out bytes.Buffer
 	encoder := toml.NewEncoder(&out)
 	encoder.Indent = ""

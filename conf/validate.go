@@ -3,6 +3,7 @@ package conf
 import (
 	"fmt"
 	"math"
+	"path/filepath"
 
 	"dodoor/baselines"
 	"dodoor/generator"
@@ -63,7 +64,9 @@ func (s *Scheduler) validate(r *report) {
 	spanOrNone(r, "scheduler.replace_timeout", s.ReplaceTimeout)
 	between(r, "scheduler.retain_results", s.RetainResults, 1, manyTasks)
 	span(r, "scheduler.retain_for", s.RetainFor)
+	span(r, "scheduler.retain_jobs", s.RetainJobs)
 	between(r, "scheduler.max_pending", s.MaxPending, 1, manyTasks)
+	milliseconds(r, "scheduler.default_duration", s.DefaultDuration)
 	spanOrNone(r, "scheduler.node_grace", s.NodeGrace)
 	span(r, "scheduler.probe_timeout", s.ProbeTimeout)
 	spanOrNone(r, "scheduler.drain_timeout", s.DrainTimeout)
@@ -95,6 +98,11 @@ func (w *Worker) validate(r *report) {
 	between(r, "worker.retain_results", w.RetainResults, 1, manyTasks)
 	span(r, "worker.retain_for", w.RetainFor)
 	spanOrNone(r, "worker.drain_timeout", w.DrainTimeout)
+	if w.Spool != "" && (!filepath.IsAbs(w.Spool) || filepath.Clean(w.Spool) != w.Spool) {
+		r.add("worker.spool", "must be the absolute path of a folder, or empty, found %.80q", w.Spool)
+	}
+	between(r, "worker.spool_task_mb", w.SpoolTaskMB, 1, 1<<30)
+	between(r, "worker.spool_mb", w.SpoolMB, 1, 1<<30)
 }
 
 func (c *RPC) validate(r *report) {

@@ -45,6 +45,9 @@ func validateTypes(r *report, types []TaskType) {
 		t, path := &types[i], index("task_type", i)
 		required(r, path+".name", t.Name)
 		identifier(r, path+".name", t.Name)
+		if t.Name == cluster.CommandType {
+			r.add(path+".name", "must not be %q: tasks that bring their own command have that type", t.Name)
+		}
 		names.add(path+".name", t.Name)
 		t.validateProgram(r, path)
 		noZeroByte(r, path+".argv", t.Argv)
@@ -84,9 +87,14 @@ func (s *Shape) validate(r *report, path string) {
 	between(r, path+".memory_mb", s.MemoryMB, 0, cluster.MaxAmount)
 	between(r, path+".disk_mb", s.DiskMB, 0, cluster.MaxAmount)
 	extras(r, path+".extra", s.Extra)
-	span(r, path+".duration", s.Duration)
-	if time.Duration(s.Duration)%time.Millisecond != 0 {
-		r.add(path+".duration", "must be a whole number of milliseconds, found %v", s.Duration)
+	milliseconds(r, path+".duration", s.Duration)
+}
+
+// milliseconds checks an estimate.
+func milliseconds(r *report, path string, d Duration) {
+	span(r, path, d)
+	if time.Duration(d)%time.Millisecond != 0 {
+		r.add(path, "must be a whole number of milliseconds, found %v", d)
 	}
 }
 

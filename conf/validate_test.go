@@ -112,3 +112,15 @@ func TestWarnings(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 }
+
+// What commands take for themselves is no task type's, and their estimate is one that a task can have.
+func TestCommandsHaveTheirOwnType(t *testing.T) {
+	for text, want := range map[string]string{
+		laptop + "[[task_type]]\nname = \"command\"": `t.toml:3: task_type.command.name: must not be "command": tasks that bring their own ` +
+			`command have that type`,
+		laptop + "[scheduler]\ndefault_duration = \"1.0005s\"": "t.toml:3: scheduler.default_duration: must be a whole number of milliseconds, " +
+			"found 1.0005s",
+	} {
+		wantError(t, want)(loadText(text))
+	}
+}

@@ -19,11 +19,11 @@ func (c *Config) Warnings() []string {
 				"(dodoor profile measures them)", class.Name, some(modes)))
 		}
 	}
-	if len(c.Types) == 0 {
-		all = append(all, "there are no task types: a worker does not start without one")
+	if len(c.Types)+len(c.Process.Allow)+len(c.Docker.Images) == 0 && c.Worker.Executor == "" {
+		all = append(all, "there are no task types, and no commands are allowed: a worker does not start without either")
 	}
 	for _, t := range c.Types {
-		if t.Executor == processExecutor && c.Worker.Executor == "" && !slices.Contains(c.Process.Allow, t.Argv[0]) {
+		if t.Executor == processExecutor && c.Worker.Executor == "" && !c.Process.allows(t.Argv[0]) {
 			all = append(all, fmt.Sprintf("task type %s runs %s, which process.allow does not list: a worker with this list would refuse it", t.Name,
 				t.Argv[0]))
 		}

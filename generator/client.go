@@ -126,6 +126,14 @@ func (c *Client) Open() int { return c.open }
 // Underway returns how many tasks were sent and have not ended.
 func (c *Client) Underway() int { return len(c.byID) }
 
+// Owed returns how many tasks were accepted and have not ended.
+func (c *Client) Owed() (tasks int) {
+	for i := range c.schedulers {
+		tasks += c.schedulers[i].owes
+	}
+	return tasks
+}
+
 // Sent returns when a task was first handed to a connection; Never: not yet.
 func (c *Client) Sent(i int32) time.Duration { return c.tasks[i].sent }
 

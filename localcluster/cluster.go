@@ -23,6 +23,7 @@ type Cluster struct {
 	Registries []*telemetry.Registry // of all services
 
 	network    assemble.Network
+	clientRPC  rpc.Config // of connections to the services
 	log        *slog.Logger
 	data       service
 	schedulers []service
@@ -73,8 +74,8 @@ func (l *Cluster) start(c conf.Config) error {
 	l.data = data
 	c.Datastore.Address = data.Addr()
 	l.run(data, last)
-	generatorRPC := GeneratorRPC(&c, l.network)
-	l.Data = rpc.NewDataClient(data.Addr(), l.Dimensions, generatorRPC)
+	l.clientRPC = GeneratorRPC(&c, l.network)
+	l.Data = rpc.NewDataClient(data.Addr(), l.Dimensions, l.clientRPC)
 	l.clients = append(l.clients, l.Data)
 	for i := range c.Scheduler.Replicas {
 		c.Scheduler.Name = cluster.SchedulerName(i)
@@ -85,7 +86,7 @@ func (l *Cluster) start(c conf.Config) error {
 		}
 		l.schedulers = append(l.schedulers, s)
 		l.run(s, drains)
-		client := rpc.NewSchedulerClient(s.Addr(), l.Dimensions, generatorRPC)
+		client := rpc.NewSchedulerClient(s.Addr(), l.Dimensions, l.clientRPC)
 		l.clients = append(l.clients, client)
 		l.Schedulers = append(l.Schedulers, drive.Target{Name: c.Scheduler.Name, Service: client})
 	}

@@ -15,9 +15,11 @@ import (
 // age.
 func (r *Replica) Overdue(now, age time.Duration) []int {
 	var nodes []int
+	var seen cluster.NodeSet
 	for _, t := range r.tasks {
-		if t.phase == cluster.Accepted && now-t.accepted > age && !slices.Contains(nodes, t.node) {
-			nodes = append(nodes, t.node)
+		if t.phase == cluster.Accepted && now-t.accepted > age && !seen.Has(int(t.node)) {
+			seen.Add(int(t.node))
+			nodes = append(nodes, int(t.node))
 		}
 	}
 	slices.Sort(nodes)
@@ -34,7 +36,7 @@ func (r *Replica) Audited(now time.Duration, index int, incarnation int64, asOf 
 	}
 	var missing []*task
 	for _, t := range r.tasks {
-		if t.phase == cluster.Accepted && t.node == index && t.accepted < asOf && !holds(t.spec.ID) {
+		if t.phase == cluster.Accepted && int(t.node) == index && t.accepted < asOf && !holds(t.spec.ID) {
 			missing = append(missing, t)
 		}
 	}
@@ -47,5 +49,6 @@ func (r *Replica) Audited(now time.Duration, index int, incarnation int64, asOf 
 		}
 		r.replace(now, t, reason, true)
 	}
+	r.cancelAgain(index) // of those that it holds: perhaps it never heard
 	return &r.actions
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"dodoor/internal/cluster"
 )
@@ -15,6 +16,7 @@ type Catalog struct {
 	known   string // for error messages
 	classes map[string]cluster.ClassID
 	names   []string
+	usual   cluster.Shape // of a command that says nothing of it
 }
 
 type resolvedType struct {
@@ -28,9 +30,11 @@ type resolvedMode struct {
 	perClass []cluster.Offer
 }
 
-// NewCatalog builds the catalogue of the configured task types.
-func NewCatalog(types []cluster.TaskType) *Catalog {
-	c := &Catalog{types: map[string]*resolvedType{}, classes: map[string]cluster.ClassID{}}
+// NewCatalog builds the catalogue of the configured task types. A command of which nobody says how long it runs is
+// estimated at duration.
+func NewCatalog(types []cluster.TaskType, duration time.Duration) *Catalog {
+	c := &Catalog{types: map[string]*resolvedType{}, classes: map[string]cluster.ClassID{},
+		usual: cluster.Shape{Demand: cluster.Resources{cluster.Cores: cluster.PerUnit(cluster.Cores)}, Duration: duration.Milliseconds()}}
 	var names []string
 	for i := range types {
 		names = append(names, types[i].Name)
@@ -75,15 +79,19 @@ func (c *Catalog) Class(name string) cluster.ClassID {
 // ClassName is the inverse of Class.
 func (c *Catalog) ClassName(id cluster.ClassID) string { return c.names[id] }
 
-// Resolve turns a submission into a task: the profile's figures on the classes it knows, else the
-// submission's own, else the mode's default. It returns a refusal that says what is missing.
-func (c *Catalog) Resolve(s *cluster.TaskSpec, t *cluster.Task) *cluster.Refusal {
+// Resolve turns a submission into what its task needs: the profile's figures on the classes it knows, else the
+// submission's own, else the mode's default. A command has no profile, and needs a core where it does not say.
+// It returns a refusal that says what is missing.
+func (c *Catalog) Resolve(s *cluster.TaskSpec, t *cluster.Kind) *cluster.Refusal {
+	*t = cluster.Kind{Type: s.Type, Mode: cluster.CanonicalMode(s.Mode), AtMostOnce: s.AtMostOnce, TimeScale: max(s.TimeScale, 1)}
+	if s.Command != nil {
+		t.Type = cluster.CommandType
+		return c.ownFigures(s, t, &c.usual)
+	}
 	typ, ok := c.types[s.Type]
 	if !ok {
 		return refuse(s.ID, cluster.UnknownType, "task type %q is not configured; known: %s", s.Type, c.known)
 	}
-	*t = cluster.Task{ID: s.ID, Seed: cluster.HashID(s.ID), Type: s.Type, Mode: cluster.CanonicalMode(s.Mode),
-		AtMostOnce: s.AtMostOnce, TimeScale: max(s.TimeScale, 1)}
 	var fallback *cluster.Shape
 	if !typ.anyMode {
 		mode, ok := typ.modes[t.Mode]
@@ -95,8 +103,8 @@ func (c *Catalog) Resolve(s *cluster.TaskSpec, t *cluster.Task) *cluster.Refusal
 	return c.ownFigures(s, t, fallback)
 }
 
-// ownFigures fills the uniform shape from the submission, completed by the mode's default.
-func (c *Catalog) ownFigures(s *cluster.TaskSpec, t *cluster.Task, fallback *cluster.Shape) *cluster.Refusal {
+// ownFigures fills the uniform shape from the submission, completed by the default.
+func (c *Catalog) ownFigures(s *cluster.TaskSpec, t *cluster.Kind, fallback *cluster.Shape) *cluster.Refusal {
 	if fallback != nil {
 		t.Uniform, t.HasUniform = *fallback, true
 	}

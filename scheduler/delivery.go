@@ -103,15 +103,24 @@ func (s *Delivery) Next(now time.Duration) Move {
 	return Enqueue
 }
 
-// Message writes the message under way: P at its last number goes with it.
+// Message writes the message under way: P at its last number goes with it. A template travels with the first placement of
+// it that the worker may not know it from; the message is valid until the next one.
 func (s *Delivery) Message(e *cluster.Enqueue) {
 	batch := s.UnderWay()
 	last := &batch[len(batch)-1]
 	e.Scheduler, e.NodeIncarnation = s.of.Scheduler, s.incarnation
 	e.Number, e.Placed, e.Assignments = last.Assignment.Number, last.Placed, e.Assignments[:0]
+	templates := &s.of.Replica.templates
+	templates.messages++
+	s.line.bare = s.line.bare[:0]
 	for i := range batch {
-		if batch[i].Assignment.TaskID != "" {
-			e.Assignments = append(e.Assignments, batch[i].Assignment)
+		d := &batch[i]
+		if d.Assignment.TaskID == "" {
+			continue
+		}
+		e.Assignments = append(e.Assignments, d.Assignment)
+		if d.template != nil && !templates.travels(d.template, s.index) {
+			e.Assignments[len(e.Assignments)-1].Command = s.line.strip(d.Assignment.Command, len(batch))
 		}
 	}
 }

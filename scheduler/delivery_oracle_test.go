@@ -2,7 +2,6 @@ package scheduler
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"pgregory.net/rapid"
@@ -34,8 +33,8 @@ type end struct {
 	heal      bool       // a dispatch without a task was posted
 	answered  int64      // placements up to this number were answered or given up
 	givenUp   int64
-	refused   []cluster.Assignment // whole messages that the worker rejected, or that were too large
-	may       int64                // highest number that may have arrived
+	refused   map[int64]bool // by number: whole messages that the worker rejected, or that were too large
+	may       int64          // highest number that may have arrived
 	abandoned bool
 	suspect   bool
 	failures  int           // since something went well
@@ -49,6 +48,11 @@ type process struct {
 	known  bool  // the scheduler is
 	last   int64 // placement that arrived
 	runs   map[int64]string
+	has    map[string]bool // templates, by digest
+}
+
+func newProcess(number int64) *process {
+	return &process{number: number, runs: map[int64]string{}, has: map[string]bool{}}
 }
 
 func newLossy(t *rapid.T) *lossy {
@@ -65,7 +69,7 @@ func newLossy(t *rapid.T) *lossy {
 	w := &lossy{T: t, r: r, of: &Deliveries{Replica: r, MaxBatch: rapid.IntRange(1, 5).Draw(t, "batch"),
 		Grace: rapid.SampledFrom([]time.Duration{0, 100, 2000}).Draw(t, "grace") * time.Millisecond}}
 	for range 2 {
-		w.ends = append(w.ends, &end{process: &process{number: 1, runs: map[int64]string{}}})
+		w.ends = append(w.ends, &end{process: newProcess(1), refused: map[int64]bool{}})
 	}
 	w.push()
 	return w
@@ -87,7 +91,12 @@ func (w *lossy) push() {
 
 func (w *lossy) submit(n int) {
 	for range n {
-		actions, refusal := w.r.Submit(w.now, "client", request(fmt.Sprint("t", w.tasks), 1, 1, 1))
+		spec := request(fmt.Sprint("t", w.tasks), 1, 1, 1)
+		if program := rapid.SampledFrom([]string{"", "x", "x", "y"}).Draw(w.T, "program"); program != "" {
+			t := programOf(program)
+			spec.Command = &cluster.Command{Digest: t.Digest(), Template: t}
+		}
+		actions, refusal := w.r.Submit(w.now, "client", spec)
 		if refusal == nil {
 			w.tasks++
 			w.perform(actions)
@@ -98,7 +107,8 @@ func (w *lossy) submit(n int) {
 // perform does what both shells do.
 func (w *lossy) perform(actions *Actions) {
 	for _, i := range actions.Connect {
-		*w.ends[i] = end{Delivery: w.of.Open(i), most: w.of.MaxBatch, process: w.ends[i].process, another: w.ends[i].another}
+		*w.ends[i] = end{Delivery: w.of.Open(i), most: w.of.MaxBatch, refused: map[int64]bool{}, process: w.ends[i].process,
+			another: w.ends[i].another}
 	}
 	for i := range actions.Send {
 		d := &actions.Send[i]
@@ -119,7 +129,7 @@ func (w *lossy) perform(actions *Actions) {
 func (e *end) disturb(what string) {
 	switch what {
 	case "restarts":
-		e.process = &process{number: e.number + 1, runs: map[int64]string{}}
+		e.process = newProcess(e.number + 1)
 	case "forgets":
 		e.known = false
 	default:
@@ -145,6 +155,7 @@ func (e *end) serve(w *lossy, move Move, reject bool) (*cluster.AttachReply, *cl
 	}
 	var reply cluster.EnqueueReply
 	for _, a := range m.Assignments {
+		e.learn(w, a.Command)
 		if a.Number <= e.last {
 			if task, runs := e.runs[a.Number]; !runs || task != a.TaskID {
 				w.Fatalf("%s: %s@%d is repeated, and %q had the number", e.name, a.TaskID, a.Number, task)
@@ -159,12 +170,23 @@ func (e *end) serve(w *lossy, move Move, reject bool) (*cluster.AttachReply, *cl
 	return nil, &reply, nil
 }
 
+// learn takes what a placement brings. A scheduler never leaves a template out that this process does not have.
+func (e *end) learn(w *lossy, c *cluster.Command) {
+	switch {
+	case c == nil:
+	case c.Template != nil:
+		e.has[c.Digest] = true
+	case !e.has[c.Digest]:
+		w.Fatalf("%s: a placement without its template", e.name)
+	}
+}
+
 // gap checks that the numbers which the worker never saw, up to one, are those of placements that the replica
 // has not at this worker.
 func (w *lossy) gap(e *end, upTo int64) {
 	for ; e.last < upTo; e.last++ {
 		missing := e.posted[e.last].Assignment
-		if missing.Number > e.givenUp && !slices.Contains(e.refused, missing) {
+		if missing.Number > e.givenUp && !e.refused[missing.Number] {
 			w.Fatalf("%s: %s@%d never arrives", e.name, missing.TaskID, missing.Number)
 		}
 	}

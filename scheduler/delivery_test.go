@@ -82,7 +82,9 @@ func (w *lossy) message(e *end, fate string) {
 	case move == Enqueue && (err == nil || refused):
 		e.answered, e.heal, e.failures, e.most = max(e.answered, e.sent.Number), false, 0, w.of.MaxBatch
 		if refused {
-			e.refused = append(e.refused, e.sent.Assignments...)
+			for _, a := range e.sent.Assignments {
+				e.refused[a.Number] = true
+			}
 		}
 	case err != nil || e.another:
 		w.trouble(e, how == Refused || err == nil, verdict)
@@ -153,7 +155,12 @@ func (w *lossy) moves() {
 func (w *lossy) check(e *end) {
 	last := e.answered
 	for _, a := range e.sent.Assignments {
-		if last++; a != e.posted[last-1].Assignment {
+		last++
+		due, bare := e.posted[last-1].Assignment, a.Command != nil && a.Command.Template == nil
+		if bare {
+			due.Command = a.Command
+		}
+		if a != due || bare && (a.Command.Digest != e.posted[last-1].template.digest || e.posted[last-1].Assignment.Command.Template == nil) {
 			w.Fatalf("%s: %s@%d leaves, and @%d is due", e.name, a.TaskID, a.Number, last)
 		}
 	}
@@ -185,7 +192,8 @@ func (w *lossy) settle() {
 	}
 	for id, task := range w.r.tasks {
 		if task.phase != cluster.Accepted || w.ends[task.node].runs[task.number] != id {
-			w.Fatalf("task %s is %v at %s as %d, and runs there: %q", id, task.phase, task.worker, task.number, w.ends[task.node].runs[task.number])
+			w.Fatalf("task %s is %v at %s as %d, and runs there: %q", id, task.phase, w.r.workers.name(task.worker), task.number,
+				w.ends[task.node].runs[task.number])
 		}
 	}
 }

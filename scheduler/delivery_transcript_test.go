@@ -16,7 +16,7 @@ import (
 // answers and their lack. Streams whose time to try again comes before a command's do so first.
 func TestDeliveryTranscripts(t *testing.T) {
 	transcript.Play(t, "testdata/delivery", func(t *testing.T) func(c *transcript.Command) string {
-		w := newWire(t)
+		w := newWire(t, firstCandidate{})
 		return func(c *transcript.Command) string {
 			w.out.Reset()
 			w.pass(c.Now)
@@ -43,8 +43,8 @@ type wire struct {
 	out     strings.Builder
 }
 
-func newWire(t *testing.T) *wire {
-	r := replicaWith(t, testConfig(), firstCandidate{}, []cluster.Node{nodeOf("a", 100, 1<<20), nodeOf("b", 100, 1<<20)})
+func newWire(t *testing.T, p Policy) *wire {
+	r := replicaWith(t, testConfig(), p, []cluster.Node{nodeOf("a", 100, 1<<20), nodeOf("b", 100, 1<<20)})
 	w := &wire{t: t, r: r, shared: &Deliveries{Replica: r, Scheduler: cluster.SchedulerRef{Name: "s1", Incarnation: testIncarnation},
 		MaxBatch: 4, Grace: 2 * time.Second}}
 	w.streams = []Delivery{w.shared.Open(0), w.shared.Open(1)}
@@ -105,7 +105,8 @@ func (w *wire) verb(c *transcript.Command) {
 	default: // a failure: node
 		f, known := failures[verb]
 		if !known {
-			c.Unknown()
+			w.commandVerb(c)
+			break
 		}
 		w.verdict(now, args[0], s.Failed(now, f.how, f.err))
 	}
@@ -162,6 +163,9 @@ func (w *wire) moves(now time.Duration) {
 			fmt.Fprintf(&w.out, "-> %s: placements", s.name)
 			for _, a := range e.Assignments {
 				fmt.Fprintf(&w.out, " %s@%d", a.TaskID, a.Number)
+				if a.Command != nil && a.Command.Template != nil {
+					fmt.Fprintf(&w.out, "+%s", a.Command.Template.Argv[0])
+				}
 			}
 			fmt.Fprintf(&w.out, ", up to %d, P = %d tasks\n", e.Number, e.Placed.Tasks)
 		}

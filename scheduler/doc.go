@@ -10,7 +10,9 @@
 // shell hands them on before it unlocks, and makes no request before that. The duties:
 //
 //  1. A client submits: [Replica.Admit] once, then [Replica.Submit] for each task; a refusal is the
-//     client's answer. It collects: [Replica.Collect]; it cancels: [Replica.Cancel].
+//     client's answer. It collects: [Replica.Collect]; it cancels: [Replica.Cancel]. Tasks of a job come by
+//     [Replica.SubmitJob]; [Replica.Jobs] and [Replica.JobTasks] tell of it, and what is done to it as a whole
+//     comes in parts: [Replica.CancelJob] goes on with the ticks, [Replica.RetryJob] with the next call.
 //  2. Actions.Connect: open a [Delivery] to each of these workers. Actions.Drop: end these streams.
 //  3. Actions.Send: [Delivery.Post] each, then ask [Delivery.Next] and make that one request. Its answer goes
 //     to [Delivery.Attached] or [Delivery.Enqueued], its failure to [Delivery.Failed]; perform the verdict,
@@ -22,7 +24,7 @@
 //  6. A snapshot comes: [Replica.Push]. Its error is the data service's answer; a gap brings a whole one.
 //  7. A completion notice comes: [Replica.Completed]. Its error is the worker's answer.
 //  8. Actions.Cancel: tell the worker; a failure needs nothing, for the task ends in any case.
-//  9. Actions.Wake: wake the collectors. Actions.Finished: observe these makespans.
+//  9. Actions.Wake: wake the collectors, and those who wait for jobs. Actions.Finished: observe these makespans.
 //  10. Every [TickEvery] [Replica.Tick]. Every half minute ask the workers of [Replica.Overdue] what
 //     they hold, and give the answer to [Replica.Audited].
 //  11. To stop: [Replica.Draining], wait until [Replica.Pending] and [Replica.Uncollected] are 0, and

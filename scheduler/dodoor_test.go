@@ -118,7 +118,7 @@ func TestPaperTwoDistinctUniformCandidates(t *testing.T) {
 	r := replicaWith(t, testConfig(), paperPolicy(t), paperNodes(n))
 	first, second := make([]int, n), make([]int, n)
 	for i := range draws {
-		task := cluster.Task{ID: fmt.Sprint(i), Seed: cluster.HashID(fmt.Sprint(i)), HasUniform: true}
+		task := cluster.Task{ID: fmt.Sprint(i), Seed: cluster.HashID(fmt.Sprint(i)), Kind: &cluster.Kind{HasUniform: true}}
 		rng := r.view.Draws(&task)
 		a, _ := r.view.Draw(&task, rng, NoNode)
 		c, _ := r.view.Draw(&task, rng, a)
@@ -158,7 +158,7 @@ func TestPaperTieGoesToTheFirstDrawn(t *testing.T) {
 	r := replicaWith(t, testConfig(), paperPolicy(t), []cluster.Node{nodeOf("a", 8, 65536), nodeOf("b", 8, 65536), nodeOf("c", 8, 65536)})
 	for i := range 200 {
 		id := fmt.Sprint(i)
-		task := cluster.Task{ID: id, Seed: cluster.HashID(id), HasUniform: true}
+		task := cluster.Task{ID: id, Seed: cluster.HashID(id), Kind: &cluster.Kind{HasUniform: true}}
 		want, _ := r.view.Draw(&task, r.view.Draws(&task), NoNode)
 		if d := submit(t, r, 0, request(id, 1, 100, 1000)); d.Node != want {
 			t.Fatalf("task %s: equal nodes, first drawn is %d, placed on %d", id, want, d.Node)
@@ -267,8 +267,8 @@ func BenchmarkDecision(b *testing.B) {
 			tasks := make([]cluster.Task, 1024)
 			for i := range tasks {
 				id := fmt.Sprint(i)
-				tasks[i] = cluster.Task{ID: id, Seed: cluster.HashID(id), HasUniform: true,
-					Uniform: cluster.Shape{Demand: cluster.Resources{2000, 512}, Duration: 300}}
+				tasks[i] = cluster.Task{ID: id, Seed: cluster.HashID(id), Kind: &cluster.Kind{HasUniform: true,
+					Uniform: cluster.Shape{Demand: cluster.Resources{2000, 512}, Duration: 300}}}
 			}
 			b.ReportAllocs()
 			for i := 0; b.Loop(); i++ {
@@ -281,7 +281,7 @@ func BenchmarkDecision(b *testing.B) {
 func TestDecisionAllocatesNothing(t *testing.T) {
 	p := paperPolicy(t)
 	r := replicaWith(t, testConfig(), p, paperNodes(100))
-	task := cluster.Task{ID: "x", Seed: 3, HasUniform: true, Uniform: cluster.Shape{Demand: cores(1), Duration: 300}}
+	task := cluster.Task{ID: "x", Seed: 3, Kind: &cluster.Kind{HasUniform: true, Uniform: cluster.Shape{Demand: cores(1), Duration: 300}}}
 	if got := testing.AllocsPerRun(1000, func() { p.Submit(0, &task, r.view) }); got != 0 {
 		t.Errorf("a decision allocates %v times", got)
 	}

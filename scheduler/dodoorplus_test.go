@@ -45,8 +45,8 @@ func replicaOf(t testing.TB, n int, policy Policy, loads ...cluster.Load) *Repli
 }
 
 func unitTask(id string, cores, duration int64) *cluster.Task {
-	return &cluster.Task{ID: id, Seed: cluster.HashID(id), HasUniform: true, TimeScale: 1,
-		Uniform: cluster.Shape{Demand: cluster.Resources{cores * 1000, 100}, Duration: duration}}
+	return &cluster.Task{ID: id, Seed: cluster.HashID(id), Kind: &cluster.Kind{HasUniform: true, TimeScale: 1,
+		Uniform: cluster.Shape{Demand: cluster.Resources{cores * 1000, 100}, Duration: duration}}}
 }
 
 // "ECT_i = d̂ if L_i + r fits C_i in every dimension and a slot is free, else wait_i + d̂".
@@ -139,8 +139,8 @@ func TestSwitches(t *testing.T) {
 		seen := map[int]bool{}
 		for i := range 300 {
 			// A demand that takes next to nothing of any node: all home nodes tie.
-			seen[place(t, policy, r, &cluster.Task{ID: fmt.Sprint(i), Seed: uint64(i) * 7919, HasUniform: true,
-				Uniform: cluster.Shape{Demand: cluster.Resources{1}, Duration: 1000}})] = true
+			seen[place(t, policy, r, &cluster.Task{ID: fmt.Sprint(i), Seed: uint64(i) * 7919, Kind: &cluster.Kind{HasUniform: true,
+				Uniform: cluster.Shape{Demand: cluster.Resources{1}, Duration: 1000}}})] = true
 		}
 		if ties && len(seen) != want {
 			t.Errorf("random ties: %d home nodes used of 4", len(seen))

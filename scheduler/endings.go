@@ -26,42 +26,96 @@ func (r *Replica) Completed(now time.Duration, n *cluster.CompletionNotice) (*Ac
 		if t == nil {
 			continue
 		}
-		at := slices.IndexFunc(t.placed, func(p placedOn) bool {
-			return p.worker == n.Node && p.incarnation == n.NodeIncarnation && p.number == c.Number
-		})
-		if at < 0 {
-			continue // not a placement of ours
+		on, ours := r.placement(t, n.Node, n.NodeIncarnation, c.Number)
+		if !ours {
+			continue
 		}
-		current := known && t.node == index && t.number == c.Number && r.nodes.slots[index].Incarnation == n.NodeIncarnation
-		r.completed(now, t, c, current, &t.placed[at])
+		current := known && int(t.node) == index && t.number == c.Number && r.nodes.slots[index].Incarnation == n.NodeIncarnation
+		r.completed(now, t, c, current, on)
 	}
+	r.retryJobs(now)
 	return &r.actions, nil
 }
 
-func (r *Replica) completed(now time.Duration, t *task, c *cluster.Completion, current bool, on *placedOn) {
+// placement returns the placement of a task that a worker process says has ended; false: it is none that may end.
+func (r *Replica) placement(t *task, worker string, incarnation, number int64) (placedOn, bool) {
+	is := func(p placedOn) bool {
+		return p.number == number && p.incarnation == incarnation && r.workers.name(p.worker) == worker
+	}
+	if latest := (placedOn{t.worker, t.incarnation, t.number}); t.number > 0 && is(latest) {
+		return latest, true
+	}
+	if t.trouble != nil {
+		if at := slices.IndexFunc(t.trouble.earlier, is); at >= 0 {
+			return t.trouble.earlier[at], true
+		}
+	}
+	return placedOn{}, false
+}
+
+func (r *Replica) completed(now time.Duration, t *task, c *cluster.Completion, current bool, on placedOn) {
 	if c.Outcome == cluster.Lost {
 		r.abandoned(now, t, c, current)
 		return
 	}
+	if r.retries(t, c) {
+		r.retry(now, t, c, current, on)
+		return
+	}
 	if !current {
 		if t.phase == cluster.Sent || t.phase == cluster.Accepted {
-			r.actions.Cancel = append(r.actions.Cancel, CancelCall{t.node, t.spec.ID})
+			r.actions.Cancel = append(r.actions.Cancel, CancelCall{int(t.node), t.spec.ID, true})
 		}
-		t.worker, t.class, t.accepted = on.worker, on.class, 0
-		t.shape, _ = t.spec.ShapeOn(on.class)
+		t.worker, t.accepted = on.worker, 0
+	}
+	if ended := *c; ended.Outcome == cluster.Cancelled && t.stopped() {
+		ended.Reason = t.batch.job.why
+		r.end(now, t, ended)
+		return
 	}
 	r.end(now, t, *c)
 }
 
+// retries reports whether a task runs again after an execution that failed. One that must not run twice does not.
+func (r *Replica) retries(t *task, c *cluster.Completion) bool {
+	j := t.batch.job
+	if j == nil || c.Outcome != cluster.Failed && c.Outcome != cluster.TimedOut || t.cancel || t.stopped() || t.spec.AtMostOnce {
+		return false
+	}
+	return t.trouble == nil && j.Retries > 0 || t.trouble != nil && t.trouble.failures < j.Retries
+}
+
+// retry runs a task again. What failed was perhaps not its latest placement: then that one is its next try.
+func (r *Replica) retry(now time.Duration, t *task, c *cluster.Completion, current bool, on placedOn) {
+	x := t.troubled()
+	x.failures++
+	if current { // else it counted when its machine was given up
+		t.ranBefore()
+	}
+	if t.number == on.number && t.incarnation == on.incarnation && t.worker == on.worker {
+		t.number = 0
+	} else {
+		x.earlier = slices.DeleteFunc(x.earlier, func(p placedOn) bool { return p == on })
+	}
+	if !current {
+		return
+	}
+	t.spec.Attempt++
+	t.spec.Tried = nil
+	t.phase, t.node = cluster.Placing, NoNode
+	x.reason = "worker " + r.workers.name(on.worker) + ": " + c.Reason
+	r.placeAgain(now, t)
+}
+
 // abandoned handles a worker that gave a task up while shutting down: it runs elsewhere, unless it had
-// started and must not run twice.
+// started and must not run twice. One that had not started lost nothing.
 func (r *Replica) abandoned(now time.Duration, t *task, c *cluster.Completion, current bool) {
 	switch {
 	case !current:
 	case t.spec.AtMostOnce && c.Run > 0:
 		r.end(now, t, *c)
 	default:
-		r.replace(now, t, c.Reason, true)
+		r.replace(now, t, c.Reason, c.Run > 0)
 	}
 }
 
@@ -69,30 +123,55 @@ func lost(reason string) cluster.Completion {
 	return cluster.Completion{Outcome: cluster.Lost, Reason: reason, ExitCode: -1}
 }
 
+func failed(reason string) cluster.Completion {
+	return cluster.Completion{Outcome: cluster.Failed, Reason: reason, ExitCode: -1}
+}
+
+// cancelled is the end of a task that no worker holds.
+func (t *task) cancelled() cluster.Completion {
+	c := cluster.Completion{Outcome: cluster.Cancelled, ExitCode: -1, Reason: "cancelled by request"}
+	if t.stopped() {
+		c.Reason = t.batch.job.why
+	}
+	return c
+}
+
+// stopped reports whether the task's job has failed as a whole.
+func (t *task) stopped() bool { return t.batch.job != nil && t.batch.job.why != "" }
+
 // end brings a task to its terminal state and keeps the record for its client.
 func (r *Replica) end(now time.Duration, t *task, c cluster.Completion) {
-	record := r.results.add(now, t.client, t.spec.ID)
+	record := r.results.add(now, t.batch.client, t.spec.ID)
+	shape := r.shape(t)
 	*record = cluster.TaskRecord{
 		ID: t.spec.ID, Type: t.spec.Type, Mode: t.spec.Mode,
-		Scheduler: r.cfg.Name, Worker: t.worker,
-		Demand: t.shape.Demand, Estimate: t.shape.Duration,
+		Scheduler: r.cfg.Name, Worker: r.workers.name(t.worker),
+		Demand: shape.Demand, Estimate: shape.Duration,
 		Received: t.received, Wait: c.Wait, Run: c.Run, Makespan: now - t.received,
-		Attempts: t.attempts, Outcome: c.Outcome, ExitCode: c.ExitCode, Reason: c.Reason,
+		Attempts: int(t.attempts), Outcome: c.Outcome, ExitCode: c.ExitCode, Reason: c.Reason,
 		Measured: c.Measured, ViewDecisions: t.view,
 	}
-	if t.worker != "" {
-		record.Class = r.catalog.ClassName(t.class)
+	if t.worker != 0 {
+		record.Class = r.catalog.ClassName(r.workers.class(t.worker))
 	}
 	record.Scheduling = t.scheduling(record)
 	if c.Outcome == cluster.Finished {
 		r.actions.Finished = append(r.actions.Finished, record.Makespan)
 	}
 	t.phase = cluster.Ended
+	if t.cancel {
+		r.cancelling--
+	}
 	delete(r.tasks, t.spec.ID)
 	r.pending--
+	r.bytes -= len(t.entries)
 	r.stats.Outcomes[c.Outcome]++
+	r.actions.Wake = r.actions.Wake || t.batch.client != ""
+	if t.batch.job != nil && r.jobs.ended(now, t, &c) {
+		r.actions.Wake = true
+	}
+	r.templates.release(t.batch.template)
 	r.recycle(t)
-	r.actions.Wake = true
 }
 
 // scheduling is the time from receiving a task to its worker's acknowledgement. A short task's
@@ -104,28 +183,17 @@ func (t *task) scheduling(record *cluster.TaskRecord) time.Duration {
 	return max(record.Makespan-record.Wait-record.Run, 0)
 }
 
-// Cancel asks for a task's end. It is false when the task is unknown or has ended. A task that a
-// worker holds ends when the worker says so.
-func (r *Replica) Cancel(now time.Duration, id string) (*Actions, bool) {
-	r.begin()
-	t := r.tasks[id]
-	if t == nil {
-		return &r.actions, false
-	}
-	t.cancel = true
-	switch t.phase {
-	case cluster.Placing:
-		r.end(now, t, cancelled)
-	case cluster.Accepted:
-		r.actions.Cancel = append(r.actions.Cancel, CancelCall{t.node, id})
-	}
-	return &r.actions, true
-}
-
 // infeasible explains why no node can take a task: the dimension that is short everywhere and the
 // largest capacity in it.
-func (r *Replica) infeasible(t *cluster.Task) *cluster.Refusal {
-	v, dims := r.view, r.cfg.Dimensions
+func (r *Replica) infeasible(placing *task) *cluster.Refusal {
+	t, v, dims := &placing.spec, r.view, r.cfg.Dimensions
+	if r.isBarred(placing) {
+		return refuse(t.ID, cluster.NotAllowed, "%s", placing.batch.template.bar.why)
+	}
+	if r.meetsBar(placing) {
+		return refuse(t.ID, cluster.NoFeasibleNode, "of the workers that take placements now none allows it (%s); others may later",
+			placing.batch.template.bar.why)
+	}
 	if len(v.candidates) == 0 {
 		return refuse(t.ID, cluster.NoFeasibleNode, "no worker takes placements now (%d registered)", len(r.nodes.byName))
 	}

@@ -14,8 +14,9 @@ const testIncarnation = 7
 // submission.
 func testConfig() Config {
 	return Config{Name: "s1", Incarnation: testIncarnation, Seed: 1, DeltaBatch: 8, MaxAttempts: 5,
-		ReplaceTimeout: 30 * time.Second, MaxPending: 1 << 20, RetainResults: 1 << 20, RetainFor: time.Hour,
-		Dimensions: cluster.Standard(), Types: []cluster.TaskType{{Name: "simulated"}}}
+		ReplaceTimeout: 30 * time.Second, MaxPending: 1 << 20, RetainResults: 1 << 20, RetainFor: time.Hour, RetainJobs: 24 * time.Hour,
+		DefaultDuration: 10 * time.Second,
+		Dimensions:      cluster.Standard(), Types: []cluster.TaskType{{Name: "simulated"}}}
 }
 
 func paperPolicy(t testing.TB) Policy {

@@ -104,7 +104,7 @@ func TestMissingFiguresAreNamed(t *testing.T) {
 	} {
 		s := request("a", 1, 1, 1)
 		c.change(s)
-		refusal := NewCatalog(testConfig().Types).Resolve(s, &cluster.Task{})
+		refusal := NewCatalog(testConfig().Types, time.Second).Resolve(s, &cluster.Kind{})
 		if refusal == nil || refusal.Code != cluster.InvalidTask || !strings.HasSuffix(refusal.Message, "must bring "+c.lacks) {
 			t.Errorf("%v: want it to say that the submission must bring %s", refusal, c.lacks)
 		}

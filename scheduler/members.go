@@ -33,6 +33,7 @@ func (r *Replica) Attached(now time.Duration, index int, name string, a *cluster
 	}
 	n.givenUp = 0
 	r.ride(index, &a.Report)
+	r.cancelAgain(index)
 	if n.suspect {
 		n.suspect = false
 		r.refreshCandidates()
@@ -99,9 +100,12 @@ func (r *Replica) replaceLost(now time.Duration, losses []loss) {
 // restartNode moves a name to a newer process: an empty worker with a new stream.
 func (r *Replica) restartNode(index int, n cluster.Node) loss {
 	name := n.Name
-	r.nodes.slots[index] = node{Node: n, present: true, listed: r.nodes.slots[index].listed, rowsOf: r.nodes.slots[index].rowsOf}
+	old := &r.nodes.slots[index]
+	class := r.catalog.Class(n.Class)
+	*old = node{Node: n, id: r.workers.id(name, class), present: true, listed: old.listed, rowsOf: old.rowsOf}
+	r.templates.forget(index)
 	home := r.view.nodes[index].Home
-	r.view.set(index, name, r.catalog.Class(n.Class), n.Capacity, n.Slots)
+	r.view.set(index, name, class, n.Capacity, n.Slots)
 	r.view.nodes[index].Home = home
 	r.actions.Connect = append(r.actions.Connect, index)
 	return loss{index, "worker " + name + " restarted"}
@@ -111,6 +115,7 @@ func (r *Replica) restartNode(index int, n cluster.Node) loss {
 func (r *Replica) removeNode(now time.Duration, index int) loss {
 	name := r.nodes.slots[index].Name
 	r.nodes.remove(now, index)
+	r.templates.forget(index)
 	r.view.set(index, "", 0, cluster.Resources{}, 0)
 	r.actions.Drop = append(r.actions.Drop, index)
 	return loss{index, "worker " + name + " left the cluster"}
@@ -122,7 +127,7 @@ const allAttempted = int64(1<<63 - 1)
 // heldBy returns the tasks that are on a node, as far as this replica knows, in stream order.
 func (r *Replica) heldBy(index int) (held []*task) {
 	for _, t := range r.tasks {
-		if t.node == index && (t.phase == cluster.Sent || t.phase == cluster.Accepted) {
+		if int(t.node) == index && (t.phase == cluster.Sent || t.phase == cluster.Accepted) {
 			held = append(held, t)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 // node is one registered worker and this replica's stream to its current process.
 type node struct {
 	cluster.Node
+	id       workerID
 	stream   stream
 	present  bool  // in use: in the roster, or in the grace after the data service restarted
 	listed   bool  // in the newest roster

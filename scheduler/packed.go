@@ -49,6 +49,7 @@ func (p *packer) record(r *cluster.TaskRecord) {
 	integer(p, &r.CPU)
 	integer(p, &r.PeakMemory)
 	integer(p, &r.Startup)
+	integer(p, &r.Printed)
 	integer(p, &r.ViewDecisions)
 	p.flag(&r.OutOfMemory)
 }

@@ -77,11 +77,11 @@ func TestCollectedRecordsStayForQueries(t *testing.T) {
 			t.Fatalf("the last record has cursor %d of %d", cursor, many)
 		}
 		s.expire(0)
-		if want := min(collected, many-unpacked); s.packed != want {
-			t.Errorf("%d collected: %d are packed, want %d", collected, s.packed, want)
+		if want := min(collected, many-unpacked); s.claimed.packed != want {
+			t.Errorf("%d collected: %d are packed, want %d", collected, s.claimed.packed, want)
 		}
 		r := Replica{results: s}
-		for i, e := range s.ring {
+		for i, e := range s.claimed.ring {
 			if got := *r.endedStatus(e).Record; got != record(i) {
 				t.Fatalf("%d collected: record %d is %+v", collected, i, got)
 			}
@@ -89,7 +89,7 @@ func TestCollectedRecordsStayForQueries(t *testing.T) {
 	}
 	s.limit = 5
 	s.expire(0)
-	if s.len() != 5 || s.packed != 0 || len(s.byID) != 5 {
-		t.Errorf("%d are left, %d packed, %d by id", s.len(), s.packed, len(s.byID))
+	if s.len() != 5 || s.claimed.packed != 0 || len(s.byID) != 5 {
+		t.Errorf("%d are left, %d packed, %d by id", s.len(), s.claimed.packed, len(s.byID))
 	}
 }

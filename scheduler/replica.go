@@ -9,20 +9,22 @@ import (
 
 // Config holds what one replica needs to know. Times are durations; zero MaxStaleness is off.
 type Config struct {
-	Name           string
-	Incarnation    int64
-	Seed           uint64 // of the run: with a task's id it seeds every draw
-	DeltaBatch     int    // b_Δ: placements per delta
-	MaxStaleness   time.Duration
-	SelfCorrection bool          // view = snapshot + own placements it does not contain, even if the policy wants snapshots alone
-	MaxAttempts    int           // placements per task before it fails
-	ReplaceTimeout time.Duration // how long a task whose machine was lost waits for a feasible node
-	RosterGrace    time.Duration // how long a worker may take to register with a restarted data service
-	MaxPending     int           // accepted tasks that have not ended
-	RetainResults  int           // ended tasks kept for queries and late collectors
-	RetainFor      time.Duration
-	Dimensions     cluster.Dimensions
-	Types          []cluster.TaskType
+	Name            string
+	Incarnation     int64
+	Seed            uint64 // of the run: with a task's id it seeds every draw
+	DeltaBatch      int    // b_Δ: placements per delta
+	MaxStaleness    time.Duration
+	SelfCorrection  bool          // view = snapshot + own placements it does not contain, even if the policy wants snapshots alone
+	MaxAttempts     int           // placements per task before it fails
+	ReplaceTimeout  time.Duration // how long a task whose machine was lost waits for a feasible node
+	RosterGrace     time.Duration // how long a worker may take to register with a restarted data service
+	MaxPending      int           // accepted tasks that have not ended
+	RetainResults   int           // ended tasks kept for queries and late collectors
+	RetainFor       time.Duration
+	RetainJobs      time.Duration // how long a job is kept after its last task ended
+	DefaultDuration time.Duration // of a command of which nobody says how long it runs
+	Dimensions      cluster.Dimensions
+	Types           []cluster.TaskType
 }
 
 func (c *Config) check() error {
@@ -58,37 +60,40 @@ type Dispatch struct {
 	NodeIncarnation int64
 	Assignment      cluster.Assignment
 	Placed          cluster.Load
-}
 
-// CancelCall asks a worker to stop a task.
-type CancelCall struct {
-	Node   int
-	TaskID string
+	template *template // of the command; nil: there is none
 }
 
 // Replica is one scheduler. It is not safe for concurrent use.
 type Replica struct {
-	cfg      Config
-	policy   Policy
-	wants    Wants
-	catalog  *Catalog
-	view     *View
-	nodes    nodeTable
-	tasks    map[string]*task
-	spare    cluster.Spare[task]
-	unplaced []*task // placed nowhere for now: no node can take them
-	results  results
-	actions  Actions
+	cfg       Config
+	policy    Policy
+	wants     Wants
+	catalog   *Catalog
+	view      *View
+	nodes     nodeTable
+	tasks     map[string]*task
+	spare     cluster.Spare[task]
+	batches   cluster.Spare[batch] // of tasks without a command
+	latest    *batch               // of commands that belong to no job
+	templates templates
+	jobs      jobs
+	workers   workerNames
+	unplaced  []*task // placed nowhere for now: no node can take them
+	results   results
+	actions   Actions
 
 	unplacedSeen  int // changes of the candidates when the waiting tasks were last tried
 	unplacedTried time.Duration
 
-	pending   int
-	decisions int64 // placements made, cumulative
-	unflushed int   // placements since the last flush: c_s of Algorithm 1
-	flushedAt time.Duration
-	flushing  bool // some stream may be dirty
-	draining  bool
+	pending    int
+	cancelling int   // of them are to be cancelled
+	bytes      int   // of their entries
+	decisions  int64 // placements made, cumulative
+	unflushed  int   // placements since the last flush: c_s of Algorithm 1
+	flushedAt  time.Duration
+	flushing   bool // some stream may be dirty
+	draining   bool
 
 	service int64         // incarnation of the data service whose snapshots are applied
 	grace   time.Duration // until when workers missing from the roster stay; 0: no grace
@@ -121,15 +126,18 @@ func New(cfg Config, policy Policy) (*Replica, error) {
 	wants := policy.Wants()
 	cfg.SelfCorrection = cfg.SelfCorrection || wants.Loads >= Corrected
 	r := &Replica{
-		cfg:     cfg,
-		policy:  policy,
-		wants:   wants,
-		catalog: NewCatalog(cfg.Types),
-		view:    newView(cfg.Dimensions.Len(), cfg.Seed, wants),
-		nodes:   newNodeTable(),
-		tasks:   map[string]*task{},
-		results: newResults(cfg.RetainResults, cfg.RetainFor),
+		cfg:       cfg,
+		policy:    policy,
+		wants:     wants,
+		catalog:   NewCatalog(cfg.Types, cfg.DefaultDuration),
+		view:      newView(cfg.Dimensions.Len(), cfg.Seed, wants),
+		nodes:     newNodeTable(),
+		tasks:     map[string]*task{},
+		results:   newResults(cfg.RetainResults, cfg.RetainFor),
+		templates: newTemplates(),
+		workers:   newWorkerNames(),
 	}
+	r.jobs = newJobs(cfg.RetainJobs, &r.templates)
 	return r, nil
 }
 
@@ -193,7 +201,7 @@ func (r *Replica) Status(now time.Duration) cluster.ClusterStatus {
 // TickEvery is how often a shell lets time pass.
 const TickEvery = 20 * time.Millisecond
 
-// Tick does what time alone asks for: the staleness bound, unplaced tasks, expired results.
+// Tick does what time alone asks for: the staleness bound, unplaced tasks, expired results and jobs.
 func (r *Replica) Tick(now time.Duration) *Actions {
 	r.begin()
 	if r.cfg.MaxStaleness > 0 && r.flushing && now-r.flushedAt >= r.cfg.MaxStaleness {
@@ -208,6 +216,10 @@ func (r *Replica) Tick(now time.Duration) *Actions {
 	r.nodes.forget(now, oblivion*r.cfg.RosterGrace)
 	r.retryUnplaced(now)
 	r.results.expire(now)
+	r.sweepJobs(now)
+	r.retryJobs(now)
+	r.jobs.expire(now)
+	r.templates.sweep(now)
 	return &r.actions
 }
 

@@ -1,7 +1,6 @@
 package scheduler
 
 import (
-	"maps"
 	"slices"
 	"time"
 
@@ -12,15 +11,15 @@ import (
 // what is collected stays for queries until newer records need the room. Both number and age are
 // bounded.
 type results struct {
-	limit   int
+	limit   int // of either shelf
 	keep    time.Duration
-	ring    []*ended // oldest first
+	claimed shelf // of clients
+	others  shelf // that nobody collects: no client that stays away keeps them, or keeps others out for them
 	byID    map[string]*ended
 	clients map[string]*client
 	last    int64 // cursor handed out; one sequence for all clients, so that it never goes back
 	waiting int   // not collected yet
 	expired int64 // dropped before anybody collected them
-	packed  int   // of the ring, the oldest
 
 	spare   cluster.Spare[ended]
 	records cluster.Spare[cluster.TaskRecord]
@@ -32,14 +31,11 @@ type ended struct {
 	id        string
 	record    *cluster.TaskRecord // nil when it is packed
 	packed    packed
-	client    *client
+	client    *client // nil: nobody collects it
 	cursor    int64
 	at        time.Duration
 	collected bool
 }
-
-// unpacked is how many results are not worth packing.
-const unpacked = 4096
 
 // client is one collector: records with a cursor above acknowledged are still to be read.
 type client struct {
@@ -52,25 +48,30 @@ func newResults(limit int, keep time.Duration) results {
 	return results{limit: limit, keep: keep, byID: map[string]*ended{}, clients: map[string]*client{}}
 }
 
-func (s *results) len() int { return len(s.ring) }
+func (s *results) len() int { return len(s.claimed.ring) + len(s.others.ring) }
 
 // full reports whether uncollected results use all the room, so that nothing more may be accepted.
 func (s *results) full() bool { return s.waiting >= s.limit }
 
-// add makes room for the record of a client's task, which the caller fills in.
+// add makes room for the record of a client's task, which the caller fills in. One that nobody collects counts as collected.
 func (s *results) add(now time.Duration, name, id string) *cluster.TaskRecord {
+	s.last++
+	e := s.spare.Take()
+	*e = ended{id: id, record: s.records.Take(), cursor: s.last, at: now, collected: name == ""}
+	s.byID[id] = e
+	if name == "" {
+		s.others.put(e)
+		return e.record
+	}
+	s.claimed.put(e)
 	c := s.clients[name]
 	if c == nil {
 		c = &client{name: name}
 		s.clients[name] = c
 	}
-	s.last++
 	c.last = s.last
-	e := s.spare.Take()
-	*e = ended{id: id, record: s.records.Take(), client: c, cursor: s.last, at: now}
 	c.queue = append(c.queue, e)
-	s.ring = append(s.ring, e)
-	s.byID[id] = e
+	e.client = c
 	s.waiting++
 	return e.record
 }
@@ -100,23 +101,24 @@ func (s *results) collect(into []cluster.TaskRecord, name string, after int64, l
 // expire drops records beyond the limit that were collected, and all that are too old. Of the others it packs
 // the oldest, as far as they were collected.
 func (s *results) expire(now time.Duration) {
+	s.clear(now, &s.claimed)
+	s.clear(now, &s.others)
+}
+
+func (s *results) clear(now time.Duration, from *shelf) {
 	n := 0
-	for n < len(s.ring) {
-		e := s.ring[n]
-		tooMany := len(s.ring)-n > s.limit && e.collected
+	for n < len(from.ring) {
+		e := from.ring[n]
+		tooMany := len(from.ring)-n > s.limit && e.collected
 		if !tooMany && now-e.at < s.keep {
 			break
 		}
 		s.forget(e)
 		n++
 	}
-	if n > 0 {
-		s.ring = append(s.ring[:0], s.ring[n:]...)
-		clear(s.ring[len(s.ring) : len(s.ring)+n])
-		s.packed = max(0, s.packed-n)
-	}
-	for ; s.packed < len(s.ring)-unpacked && s.ring[s.packed].collected; s.packed++ {
-		s.pack(s.ring[s.packed])
+	from.drop(n)
+	for ; from.packed < len(from.ring)-unpacked && from.ring[from.packed].collected; from.packed++ {
+		s.pack(from.ring[from.packed])
 	}
 }
 
@@ -127,7 +129,9 @@ func (s *results) pack(e *ended) {
 }
 
 func (s *results) forget(e *ended) {
-	delete(s.byID, e.id)
+	if s.byID[e.id] == e { // it may have run again
+		delete(s.byID, e.id)
+	}
 	c := e.client
 	if e.record != nil {
 		s.records.Put(e.record)
@@ -137,7 +141,7 @@ func (s *results) forget(e *ended) {
 		s.expired++
 		c.queue = c.queue[1:] // the oldest record is the client's oldest
 	}
-	if len(c.queue) == 0 && c.last == e.cursor {
+	if c != nil && len(c.queue) == 0 && c.last == e.cursor {
 		delete(s.clients, c.name)
 	}
 	*e = ended{}
@@ -173,19 +177,37 @@ func (r *Replica) Query(q cluster.TaskQuery) []cluster.TaskStatus {
 		}
 		return nil
 	}
-	ids := slices.Sorted(maps.Keys(r.tasks))
 	var list []cluster.TaskStatus
-	for _, id := range ids[:min(q.Max, len(ids))] {
+	for _, id := range r.firstIDs(q.Max) {
 		list = append(list, r.status(r.tasks[id]))
 	}
-	for i := len(r.results.ring) - 1; i >= 0 && len(list) < q.Max; i-- {
-		list = append(list, r.endedStatus(r.results.ring[i]))
+	for _, e := range newest(&r.results.claimed, &r.results.others, q.Max-len(list)) {
+		list = append(list, r.endedStatus(e))
 	}
 	return list
 }
 
+// firstIDs returns the first n ids of live tasks in order; there may be a million others.
+func (r *Replica) firstIDs(n int) []string {
+	var ids []string
+	last := "" // none behind it is wanted; empty: not known yet
+	for id := range r.tasks {
+		if n == 0 || last != "" && id > last {
+			continue
+		}
+		if ids = append(ids, id); len(ids) == 2*n {
+			slices.Sort(ids)
+			ids = ids[:n]
+			last = ids[n-1]
+		}
+	}
+	slices.Sort(ids)
+	return ids[:min(n, len(ids))]
+}
+
 func (r *Replica) status(t *task) cluster.TaskStatus {
-	return cluster.TaskStatus{ID: t.spec.ID, Type: t.spec.Type, Mode: t.spec.Mode, Phase: t.phase, Node: t.worker, Scheduler: r.cfg.Name}
+	return cluster.TaskStatus{ID: t.spec.ID, Type: t.spec.Type, Mode: t.spec.Mode, Phase: t.phase, Node: r.workers.name(t.worker),
+		Scheduler: r.cfg.Name}
 }
 
 func (r *Replica) endedStatus(e *ended) cluster.TaskStatus {

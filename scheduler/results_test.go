@@ -105,8 +105,8 @@ func TestPackedResultsAreForgotten(t *testing.T) {
 	_, cursor := collectAll(t, r, 0)
 	collectAll(t, r, cursor)
 	r.Tick(0)
-	if r.results.packed != 100 {
-		t.Errorf("%d results are packed, want 100", r.results.packed)
+	if r.results.claimed.packed != 100 {
+		t.Errorf("%d results are packed, want 100", r.results.claimed.packed)
 	}
 	r.Tick(testConfig().RetainFor)
 	endAll(t, r, testConfig().RetainFor, "a", "b")
@@ -135,6 +135,22 @@ func TestQueries(t *testing.T) {
 	for limit := range 8 {
 		if got, want := ids(r.Query(cluster.TaskQuery{Max: limit})), all[:min(limit, 6)]; !slices.Equal(got, want) {
 			t.Errorf("at most %d: %v, want %v", limit, got, want)
+		}
+	}
+}
+
+// The tasks of a listing are the first by their ids, however many there are.
+func TestListingsAreInOrder(t *testing.T) {
+	r := replicaWith(t, testConfig(), paperPolicy(t), paperNodes(5))
+	var all []string
+	for i := range 100 {
+		all = append(all, fmt.Sprint((i*37)%100))
+		submit(t, r, 0, request(all[i], 1, 1, 1))
+	}
+	slices.Sort(all)
+	for _, n := range []int{0, 1, 2, 33, 50, 99, 100, 1000} {
+		if got := ids(r.Query(cluster.TaskQuery{Max: n})); !slices.Equal(got, all[:min(n, 100)]) {
+			t.Errorf("%d of 100: %v", n, got)
 		}
 	}
 }

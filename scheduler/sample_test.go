@@ -97,7 +97,7 @@ func TestDrawsAmongFewFeasibleNodes(t *testing.T) {
 	v, task := r.View(), unitTask("a", 1, 1)
 	for i := range 60 {
 		if i != 10 && i != 20 && i != 30 && i != 40 {
-			task.Tried = append(task.Tried, int32(i))
+			task.Tried = &cluster.Tried{Node: int32(i), Earlier: task.Tried}
 		}
 	}
 	const n = 9000

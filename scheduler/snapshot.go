@@ -126,7 +126,9 @@ func (r *Replica) applyRoster(now time.Duration, roster *cluster.Roster) {
 		index, known := r.nodes.byName[n.Name]
 		if !known {
 			index = r.nodes.add(n)
-			r.view.set(index, n.Name, r.catalog.Class(n.Class), n.Capacity, n.Slots)
+			class := r.catalog.Class(n.Class)
+			r.nodes.slots[index].id = r.workers.id(n.Name, class)
+			r.view.set(index, n.Name, class, n.Capacity, n.Slots)
 			r.actions.Connect = append(r.actions.Connect, index)
 		}
 		r.nodes.roster = append(r.nodes.roster, index)

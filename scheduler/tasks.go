@@ -7,93 +7,16 @@ import (
 	"dodoor/internal/cluster"
 )
 
-// task is an accepted task that has not ended: submitted → placed → accepted by a worker → ended.
-type task struct {
-	spec     cluster.Task
-	client   string
-	phase    cluster.Phase
-	node     int
-	worker   string
-	class    cluster.ClassID
-	shape    cluster.Shape // on the class of node
-	number   int64         // in the stream to node
-	attempts int           // placements so far
-	received time.Duration
-	accepted time.Duration
-	waiting  time.Duration // since when no node could take it
-	refusals int           // that were not about the moment
-	losses   int           // of a machine that may have had it
-	placed   []placedOn    // every placement of it
-	first    [1]placedOn   // the usual placements, without another allocation
-	view     int64         // decisions that the deciding view included
-	cancel   bool          // wanted; the worker may not hold the task yet
-	reason   string        // why it was placed again
-}
-
-// placedOn is one placement of a task.
-type placedOn struct {
-	worker              string
-	incarnation, number int64
-	class               cluster.ClassID
-}
-
-// Admit tells whether the replica takes n more tasks now; the error is cluster.Draining or
-// cluster.Overloaded.
-func (r *Replica) Admit(n int) error {
-	switch {
-	case r.draining:
-		return cluster.Errorf(cluster.Draining, "scheduler %s is shutting down; submit to another", r.cfg.Name)
-	case r.pending+n > r.cfg.MaxPending:
-		return cluster.Errorf(cluster.Overloaded, "scheduler %s holds %d unfinished tasks (max_pending = %d); submit later or to another",
-			r.cfg.Name, r.pending, r.cfg.MaxPending)
-	case len(r.view.candidates) == 0:
-		return cluster.Errorf(cluster.Overloaded, "scheduler %s: no worker takes placements now (%d registered); submit later or to another",
-			r.cfg.Name, len(r.nodes.byName))
-	case r.results.full():
-		return cluster.Errorf(cluster.Overloaded, "scheduler %s holds %d results that nobody collected (retain_results = %d); collect them first",
-			r.cfg.Name, r.results.len(), r.cfg.RetainResults)
-	}
-	return nil
-}
-
-// Submit accepts a task and places it from the cached view, or refuses it with the reason. An accepted
-// task reaches exactly one terminal state, which its client can collect.
-func (r *Replica) Submit(now time.Duration, client string, s *cluster.TaskSpec) (*Actions, *cluster.Refusal) {
-	r.begin()
-	if r.holds(s.ID) {
-		r.stats.Refused++
-		return &r.actions, refuse(s.ID, cluster.DuplicateTask, "scheduler %s already has a task with this id", r.cfg.Name)
-	}
-	t := r.spare.Take()
-	*t = task{client: client, phase: cluster.Placing, node: NoNode, received: now}
-	t.placed = t.first[:0]
-	if refusal := r.catalog.Resolve(s, &t.spec); refusal != nil {
-		r.stats.Refused++
-		return &r.actions, refusal
-	}
-	r.tasks[s.ID] = t
-	if !r.decide(now, t) {
-		delete(r.tasks, s.ID)
-		r.stats.Refused++
-		return &r.actions, r.infeasible(&t.spec)
-	}
-	r.pending++
-	return &r.actions, nil
-}
-
 // recycle takes the memory of an ended task back. A policy that waits for probes may still know the task,
 // and so may the line of tasks that no node could take.
 func (r *Replica) recycle(t *task) {
-	if r.wants.Loads != Unread && t.waiting == 0 {
-		r.spare.Put(t)
+	if r.wants.Loads == Unread || t.waits() > 0 {
+		return
 	}
-}
-
-func (r *Replica) holds(id string) bool {
-	if _, live := r.tasks[id]; live {
-		return true
+	if t.batch.template == nil {
+		r.batches.Put(t.batch)
 	}
-	return r.results.byID[id] != nil
+	r.spare.Put(t)
 }
 
 // Probed hands a probe's answer to the policy.
@@ -138,17 +61,16 @@ func (r *Replica) perform(now time.Duration, decision Decision, asked *task) {
 // assign binds a task to a node and books it.
 func (r *Replica) assign(now time.Duration, t *task, index int) {
 	n := &r.nodes.slots[index]
-	t.class = r.view.nodes[index].Class
-	t.shape, _ = t.spec.ShapeOn(t.class)
-	t.node, t.worker, t.phase, t.view = index, n.Name, cluster.Sent, r.view.Decisions
+	t.unplace()
+	shape, _ := t.spec.ShapeOn(r.view.nodes[index].Class)
+	t.node, t.worker, t.incarnation, t.phase, t.view = int32(index), n.id, n.Incarnation, cluster.Sent, r.view.Decisions
 	t.accepted = 0
 	t.attempts++
-	t.number = r.account(now, index, cluster.LoadOf(t.shape))
-	t.placed = append(t.placed, placedOn{n.Name, n.Incarnation, t.number, t.class})
+	t.number = r.account(now, index, cluster.LoadOf(shape))
 	r.actions.Send = append(r.actions.Send, Dispatch{
-		Node: index, NodeIncarnation: n.Incarnation, Placed: n.stream.placed,
+		Node: index, NodeIncarnation: n.Incarnation, Placed: n.stream.placed, template: t.batch.template,
 		Assignment: cluster.Assignment{Number: t.number, TaskID: t.spec.ID, Type: t.spec.Type, Mode: t.spec.Mode,
-			Shape: t.shape, TimeScale: t.spec.TimeScale},
+			Shape: shape, TimeScale: t.spec.TimeScale, Command: t.command(), Attempt: int(t.attempts)},
 	})
 }
 
@@ -165,13 +87,20 @@ func (r *Replica) Acknowledged(now time.Duration, batch []Dispatch, reply *clust
 			continue
 		}
 		if refusal := refusalOf(reply, d.Assignment.Number); refusal != nil {
-			t.spec.Tried = append(t.spec.Tried, int32(d.Node))
-			r.tryNext(now, t, refusal)
+			r.refused(now, t, d, refusal)
 			continue
 		}
-		t.phase, t.accepted, t.waiting = cluster.Accepted, now, 0
+		t.phase, t.accepted = cluster.Accepted, now
+		if t.trouble != nil {
+			t.trouble.waiting = 0
+		}
 		if t.cancel {
-			r.actions.Cancel = append(r.actions.Cancel, CancelCall{t.node, t.spec.ID})
+			r.tellCancelled(t)
+		}
+	}
+	if len(batch) > 0 {
+		if _, same := r.nodes.at(batch[0].Node, batch[0].NodeIncarnation); same {
+			r.templates.answered(batch, reply)
 		}
 	}
 	return &r.actions
@@ -180,7 +109,7 @@ func (r *Replica) Acknowledged(now time.Duration, batch []Dispatch, reply *clust
 // current returns the task of a dispatch if that is still its latest placement and on its way.
 func (r *Replica) current(d *Dispatch) *task {
 	t := r.tasks[d.Assignment.TaskID]
-	if t == nil || t.phase != cluster.Sent || t.node != d.Node || t.number != d.Assignment.Number {
+	if t == nil || t.phase != cluster.Sent || int(t.node) != d.Node || t.number != d.Assignment.Number {
 		return nil
 	}
 	if _, same := r.nodes.at(d.Node, d.NodeIncarnation); !same {
@@ -198,56 +127,99 @@ func refusalOf(reply *cluster.EnqueueReply, number int64) *cluster.Refusal {
 	return nil
 }
 
-// tryNext places a refused task on another candidate, or fails it with the worker's reason.
-func (r *Replica) tryNext(now time.Duration, t *task, refusal *cluster.Refusal) {
-	reason := "worker " + t.worker + " refused it: " + refusal.Error()
-	t.spec.Attempt++
-	t.phase, t.node, t.reason = cluster.Placing, NoNode, reason
-	if !refusal.Code.Passing() {
-		t.refusals++
-	}
+// refused finds another place for a task that its worker did not take. A worker that does not know a template which
+// it had is asked again; one that does not allow a command is asked by no task of that template for a while.
+func (r *Replica) refused(now time.Duration, t *task, d *Dispatch, refusal *cluster.Refusal) {
+	x := t.troubled()
 	switch {
-	case t.cancel:
-		r.end(now, t, cancelled)
-	case t.refusals >= r.cfg.MaxAttempts:
-		r.end(now, t, cluster.Completion{Outcome: cluster.Failed, ExitCode: -1, Reason: reason})
-	case r.decide(now, t):
-		r.stats.Retries++
-	case refusal.Code.Passing():
-		r.wait(now, t)
+	case d.template != nil && refusal.Code == cluster.NotAllowed:
+		r.templates.bar(now, d.template, d.Node, refusal.Message)
+	case d.template != nil && refusal.Code == cluster.UnknownTemplate && d.template.known.Has(d.Node):
+		r.tryNext(now, t, refusal, true)
+		return
 	default:
-		r.end(now, t, cluster.Completion{Outcome: cluster.Failed, ExitCode: -1, Reason: reason})
+		t.spec.Tried = &cluster.Tried{Node: int32(d.Node), Earlier: t.spec.Tried}
+		if !refusal.Code.Passing() {
+			x.refusals++
+		}
 	}
+	r.tryNext(now, t, refusal, refusal.Code.Passing())
 }
 
-var cancelled = cluster.Completion{Outcome: cluster.Cancelled, ExitCode: -1, Reason: "cancelled by request"}
+// tryNext places a refused task on another candidate, or fails it with the worker's reason, unless that passes.
+func (r *Replica) tryNext(now time.Duration, t *task, refusal *cluster.Refusal, passing bool) {
+	x := t.trouble
+	x.reason = "worker " + r.workers.name(t.worker) + " refused it: " + refusal.Error()
+	t.spec.Attempt++
+	t.phase, t.node = cluster.Placing, NoNode
+	switch {
+	case t.cancel:
+		r.end(now, t, t.cancelled())
+	case x.refusals >= r.cfg.MaxAttempts:
+		r.end(now, t, failed(x.reason))
+	case r.decide(now, t):
+		r.stats.Retries++
+	case passing:
+		r.wait(now, t)
+	case refusal.Code == cluster.NotAllowed && !r.hopeless(t):
+		r.wait(now, t)
+	default:
+		r.end(now, t, failed(x.reason))
+	}
+}
 
 // replace places a task again whose machine was lost; without a feasible node it waits for one.
 //
 // A machine that never got it is no loss: when many die at once, a scheduler learns of each as it tries it,
 // and every one of them leaves the candidates.
 func (r *Replica) replace(now time.Duration, t *task, reason string, arrived bool) {
+	x := t.troubled()
 	t.spec.Attempt++
-	t.phase, t.node, t.reason = cluster.Placing, NoNode, reason
+	t.phase, t.node, x.reason = cluster.Placing, NoNode, reason
 	if arrived {
-		t.losses++
+		x.losses++
 	}
 	switch {
 	case t.cancel:
-		r.end(now, t, cancelled)
-	case t.losses >= r.cfg.MaxAttempts:
-		r.end(now, t, lost(reason+" (the last of "+strconv.Itoa(t.losses)+" losses)"))
-	case r.decide(now, t):
-		r.stats.Retries++
+		r.end(now, t, t.cancelled())
+	case x.losses >= r.crashLimit(t):
+		r.end(now, t, lost(reason+" (the last of "+strconv.Itoa(x.losses)+" losses)"))
 	default:
+		if arrived {
+			t.ranBefore()
+		}
+		r.placeAgain(now, t)
+	}
+}
+
+// placeAgain finds a node for a task that had one, now or later.
+func (r *Replica) placeAgain(now time.Duration, t *task) {
+	if r.decide(now, t) {
+		r.stats.Retries++
+	} else {
 		r.wait(now, t)
 	}
 }
 
+// ranBefore tells the task's job of an execution beyond the first.
+func (t *task) ranBefore() {
+	if t.batch.job != nil {
+		t.batch.job.retried++
+	}
+}
+
+// crashLimit is how many machines a task may lose.
+func (r *Replica) crashLimit(t *task) int {
+	if j := t.batch.job; j != nil && j.CrashLimit > 0 {
+		return j.CrashLimit
+	}
+	return r.cfg.MaxAttempts
+}
+
 // wait keeps a task that no node can take now. Nodes that refused it for the moment may take it later.
 func (r *Replica) wait(now time.Duration, t *task) {
-	if t.waiting == 0 {
-		t.waiting = now
+	if x := t.troubled(); x.waiting == 0 {
+		x.waiting = now
 	}
 	t.spec.Tried = nil
 	r.unplaced = append(r.unplaced, t)
@@ -268,10 +240,12 @@ func (r *Replica) retryUnplaced(now time.Duration) {
 	for _, t := range waiting {
 		switch {
 		case t.phase != cluster.Placing || t.node != NoNode:
-		case now-t.waiting >= r.cfg.ReplaceTimeout:
-			r.end(now, t, lost(t.reason+", and no node took it for "+r.cfg.ReplaceTimeout.String()))
+		case now-t.trouble.waiting >= r.cfg.ReplaceTimeout:
+			r.end(now, t, lost(t.trouble.reason+", and no node took it for "+r.cfg.ReplaceTimeout.String()))
 		case r.decide(now, t):
 			r.stats.Retries++
+		case r.hopeless(t):
+			r.end(now, t, failed("no worker allows it: "+t.batch.template.bar.why))
 		default:
 			r.unplaced = append(r.unplaced, t)
 		}

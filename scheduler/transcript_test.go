@@ -36,6 +36,7 @@ type stage struct {
 	loads map[string]cluster.Load
 	own   map[string]int64
 	sent  map[string]Dispatch // newest dispatch by task
+	job   cluster.Job         // of the commands to come
 	out   strings.Builder
 }
 
@@ -93,7 +94,7 @@ func (s *stage) verb(c *transcript.Command, now time.Duration) {
 	case "settle":
 		s.print(s.r.Settle(now))
 	default:
-		c.Unknown()
+		s.jobVerb(c, now)
 	}
 }
 
@@ -141,6 +142,9 @@ func (s *stage) print(actions *Actions) {
 	}
 	if actions.Wake {
 		records, _, _ := s.r.Collect(nil, &cluster.CollectRequest{Client: "client", Max: 1000})
+		if len(records) == 0 {
+			return // nobody collects it
+		}
 		last := records[len(records)-1]
 		fmt.Fprintf(&s.out, "ended %s: %v on %s after %d attempts, makespan %v", last.ID, last.Outcome, last.Worker, last.Attempts, last.Makespan)
 		if last.Reason != "" {

@@ -67,19 +67,14 @@ func (v *View) Draws(t *cluster.Task) *rand.Rand {
 }
 
 // Feasible reports whether node i could ever run t: its class runs t, its capacity covers the demand
-// in every dimension, and it did not refuse t before.
+// in every dimension, and it neither refused t before nor bars its kind.
 func (v *View) Feasible(i int, t *cluster.Task) bool {
 	n := &v.nodes[i]
 	shape, ok := t.ShapeOn(n.Class)
 	if !ok || !shape.Demand.FitsIn(&n.Capacity) {
 		return false
 	}
-	for _, tried := range t.Tried {
-		if int(tried) == i {
-			return false
-		}
-	}
-	return true
+	return !t.Tried.Has(i) && !t.Barred.Has(i)
 }
 
 // rejections bounds how often Draw guesses before it looks at every candidate. Guessing is exact and

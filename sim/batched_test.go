@@ -27,8 +27,8 @@ func TestBatchedChoices(t *testing.T) {
 			p, v := barePolicy(t, &cfg)
 			loads := make([]cluster.Load, bins)
 			for i := range requests {
-				task := cluster.Task{ID: requests[i].ID, Seed: cluster.HashID(requests[i].ID), HasUniform: true,
-					Uniform: cluster.Shape{Demand: requests[i].Demand, Duration: requests[i].Duration}}
+				task := cluster.Task{ID: requests[i].ID, Seed: cluster.HashID(requests[i].ID), Kind: &cluster.Kind{HasUniform: true,
+					Uniform: cluster.Shape{Demand: requests[i].Demand, Duration: requests[i].Duration}}}
 				bin := p.Submit(0, &task, v).Place[0].Node
 				loads[bin] = loads[bin].Add(cluster.LoadOf(task.Uniform))
 				if (i+1)%batch == 0 {

@@ -118,7 +118,7 @@ func (n *Network) validate() error {
 // checkTasks refuses a workload with a task that no node could ever run: it would be refused in the run,
 // at a moment when nobody looks.
 func (c *Config) checkTasks() error {
-	catalog := scheduler.NewCatalog(c.Replica.Types)
+	catalog := scheduler.NewCatalog(c.Replica.Types, c.Replica.DefaultDuration)
 	classes := map[cluster.ClassID][]cluster.Resources{}
 	for i := range c.Nodes {
 		id := catalog.Class(c.Nodes[i].Class)
@@ -126,22 +126,22 @@ func (c *Config) checkTasks() error {
 			classes[id] = append(classes[id], n.Capacity)
 		}
 	}
-	var t cluster.Task
+	var needs cluster.Kind
 	for i := range c.Workload.Len() {
 		spec := c.Workload.Task(i)
-		if refusal := catalog.Resolve(&spec, &t); refusal != nil {
+		if refusal := catalog.Resolve(&spec, &needs); refusal != nil {
 			return fmt.Errorf("task %s: %w", spec.ID, *refusal)
 		}
-		if !fitsSomewhere(&t, classes) {
+		if !fitsSomewhere(&needs, classes) {
 			return fmt.Errorf("task %s (type %s) needs more than any node has", spec.ID, spec.Type)
 		}
 	}
 	return nil
 }
 
-func fitsSomewhere(t *cluster.Task, classes map[cluster.ClassID][]cluster.Resources) bool {
+func fitsSomewhere(needs *cluster.Kind, classes map[cluster.ClassID][]cluster.Resources) bool {
 	for class, capacities := range classes {
-		shape, ok := t.ShapeOn(class)
+		shape, ok := needs.ShapeOn(class)
 		for i := range capacities {
 			if ok && shape.Demand.FitsIn(&capacities[i]) {
 				return true

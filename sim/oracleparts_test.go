@@ -10,7 +10,7 @@ import (
 // The oracle knows how long a task runs: the longer, the more of the node is reserved by then.
 func TestTheOracleKnowsInterference(t *testing.T) {
 	shape := cluster.Shape{Demand: cluster.Resources{1000}, Duration: 1000}
-	task := &cluster.Task{ID: "a", TimeScale: 1, Uniform: shape, HasUniform: true}
+	task := &cluster.Task{ID: "a", Kind: &cluster.Kind{TimeScale: 1, Uniform: shape, HasUniform: true}}
 	for interference, want := range map[float64]time.Duration{0: time.Second, 0.5: 1250 * time.Millisecond} {
 		cfg := tiny(t, Oracle, 1)
 		cfg.Interference = interference
@@ -44,9 +44,9 @@ func TestTheOracleLooksAtEveryNode(t *testing.T) {
 	}
 	v, o := s.schedulers[0].replica.View(), &oracle{truth: newTruth(s)}
 	shape := cluster.Shape{Demand: cluster.Resources{2000}, Duration: 1000}
-	task := &cluster.Task{ID: "a", TimeScale: 1, Uniform: shape, HasUniform: true, Tried: []int32{0}}
+	task := &cluster.Task{ID: "a", Kind: &cluster.Kind{TimeScale: 1, Uniform: shape, HasUniform: true}}
 	for _, want := range []time.Duration{1010, 2010, 3010} { // node 2 is away, too
-		task.Tried = []int32{0, 2}
+		task.Tried = &cluster.Tried{Node: 0, Earlier: &cluster.Tried{Node: 2}}
 		decision := o.Submit(time.Second, task, v)
 		if len(decision.Place) != 1 || decision.Place[0].Node != 1 {
 			t.Fatalf("%+v, want node 1", decision)

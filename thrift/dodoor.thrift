@@ -40,6 +40,8 @@ enum RefusalCode {
   UNSUPPORTED = 8,      // worker: executor cannot run it (for example a time scale with stress-ng)
   NOT_HELD = 9,         // worker: a repeated placement that it no longer knows
   QUEUE_FULL = 10,      // worker: too many tasks wait; try again later or elsewhere
+  UNKNOWN_TEMPLATE = 11, // the digest says nothing here (any more): send the template along
+  NOT_ALLOWED = 12,     // worker: its configuration does not allow this command
 }
 
 // ---------------------------------------------------------------- vocabulary
@@ -84,6 +86,99 @@ struct SchedulerRef {
   4: optional bool riders,            // wants a report on every acknowledgement and completion notice
 }
 
+// ---------------------------------------------------------------- commands and jobs
+
+// What the tasks of a job share. {} and its like in argv stand for a task's own entry.
+struct Template {
+  1: optional list<string> argv,      // the program and its arguments; of a script, its arguments
+  2: optional list<string> env,       // NAME=VALUE, beyond the least
+  3: optional binary script,          // run by the interpreter of its first line
+  4: optional string image,           // of the container that it runs in
+  5: optional string workdir,         // absent: a folder of the task's own
+  6: optional binary stdin,
+  7: optional i64 time_limit_ms,      // absent: none
+}
+
+// A task's own program. The template, or the digest of one that came before.
+struct Command {
+  1: optional string digest,          // SHA-256 of the template, in hexadecimal
+  2: optional Template template,
+  3: optional string job,
+  4: optional i64 index,              // in the job
+  5: optional list<string> entries,   // what {} stands for; one per list
+}
+
+// A job is a name that tasks share; no service owns it.
+struct Job {
+  1: optional string id,
+  2: optional string name,
+  3: optional string text,            // the command line, for people
+  4: optional i64 tasks,              // that its submitter means to submit, to all schedulers
+  5: optional i64 submitted_unix_us,
+  6: optional i32 retries,            // of a task that ended otherwise than with exit code 0
+  7: optional i32 crash_limit,        // machines that a task may lose; absent: the scheduler's max_attempts
+  8: optional i64 max_fails,          // failed tasks at one scheduler after which it cancels the rest; absent: none
+}
+
+// A scheduler's share of a job.
+struct JobStatus {
+  1: optional Job job,
+  2: optional string scheduler,
+  3: optional i64 accepted,
+  4: optional i64 finished,
+  5: optional i64 failed,
+  6: optional i64 timed_out,
+  7: optional i64 cancelled,
+  8: optional i64 lost,
+  9: optional i64 retried,            // executions beyond the first of a task
+ 10: optional i64 ended_unix_us,      // the last end
+}
+
+struct JobQuery {
+  1: optional string id,              // absent: all that the scheduler knows, newest first, up to max
+  2: optional i32 max,
+  3: optional i32 wait_ms,            // of one job: until it has no open task here, so long at most
+}
+
+struct JobTask {
+  1: optional i64 index,
+  2: optional string id,
+  3: optional Outcome outcome,        // absent: it has not ended
+  4: optional i32 exit_code,
+  5: optional string worker,          // where it is, or was last
+  6: optional i32 attempts,
+  7: optional i64 run_us,
+  8: optional i64 printed_bytes,
+  9: optional string reason,          // as long as the scheduler keeps the record
+ 10: optional list<string> entries,   // unless it finished
+}
+
+struct JobTaskQuery {
+  1: optional string job,
+  2: optional i64 from_index,         // this and higher ones, in order
+  3: optional i32 max,
+  4: optional bool unsuccessful,      // those alone that ended otherwise than well
+}
+
+// Part of what a task printed, from the worker that ran it.
+struct OutputRequest {
+  1: optional string task_id,
+  2: optional i32 attempt,            // 1 is the first; absent: the newest
+  3: optional bool errors,            // standard error; absent: standard output
+  4: optional i64 offset,
+  5: optional i32 max,                // bytes
+  6: optional i32 wait_ms,            // for more, while the task runs
+}
+
+struct OutputChunk {
+  1: optional binary data,
+  2: optional i64 printed,            // bytes so far, whether they were kept or not
+  3: optional i64 kept,               // bytes that can be read
+  4: optional bool ended,
+  5: optional i32 attempt,
+  6: optional string loss,            // why not everything was kept, if so
+}
+
 // ---------------------------------------------------------------- submission and results
 
 struct TaskSpec {
@@ -94,11 +189,13 @@ struct TaskSpec {
   5: optional i64 duration_ms,        // estimate; absent: the type's profile decides
   6: optional bool at_most_once,      // true: never run again after a failure of a machine
   7: optional double time_scale,      // emulation: this many trace seconds pass in one
+  8: optional Command command,        // runs instead of what a task type says
 }
 
 struct SubmitRequest {
-  1: optional string client,          // results are collected under this name
+  1: optional string client,          // results are collected under this name; absent, of a job: nobody does
   2: optional list<TaskSpec> tasks,
+  3: optional Job job,                // of all these tasks
 }
 
 struct Refusal {
@@ -137,6 +234,7 @@ struct TaskRecord {
  21: optional i64 startup_us,         // part of run_us
  22: optional bool out_of_memory,
  23: optional string output,          // the end of what the task printed
+ 24: optional i64 printed_bytes,
 }
 
 struct CollectRequest {
@@ -187,6 +285,8 @@ struct Assignment {
   5: optional Amounts demand,
   6: optional i64 duration_ms,
   7: optional double time_scale,
+  8: optional Command command,
+  9: optional i32 attempt,            // 1 is the first
 }
 
 struct AttachReply {
@@ -233,6 +333,7 @@ struct Completion {
  10: optional i64 startup_us,
  11: optional bool out_of_memory,
  12: optional string output,
+ 13: optional i64 printed_bytes,
 }
 
 struct CompletionNotice {
@@ -345,6 +446,14 @@ service SchedulerService {
   list<TaskStatus> tasks(1: TaskQuery query) throws (1: ServiceError e),
   void complete(1: CompletionNotice notice) throws (1: ServiceError e),
   void push(1: Snapshot snapshot) throws (1: ServiceError e),
+  list<JobStatus> jobs(1: JobQuery query) throws (1: ServiceError e),
+  list<JobTask> jobTasks(1: JobTaskQuery query) throws (1: ServiceError e),
+  // Cancels what has not ended of a job here, and returns how many tasks that were.
+  i64 cancelJob(1: string job) throws (1: ServiceError e),
+  // Runs the tasks of a job again that ended otherwise than well, and returns how many they are.
+  i64 retryJob(1: string job) throws (1: ServiceError e),
+  // Forgets a job that has ended here; refused while it has not.
+  bool forgetJob(1: string job) throws (1: ServiceError e),
   // What this replica believes about every node: snapshot plus, when it corrects itself, own placements.
   ClusterStatus view() throws (1: ServiceError e),
   // Starts anew under another policy and seed, at the same address; refused while it holds tasks.
@@ -363,6 +472,11 @@ service WorkerService {
   // Refuses new placements (true) or takes them again (false); what it holds goes on.
   void drain(1: bool draining) throws (1: ServiceError e),
   list<TaskStatus> tasks(1: TaskQuery query) throws (1: ServiceError e),
+  // Why this worker would not run such a command; empty: it would.
+  string refuses(1: Template command) throws (1: ServiceError e),
+  OutputChunk output(1: OutputRequest request) throws (1: ServiceError e),
+  // Removes what the tasks of a job have printed.
+  void forgetJob(1: string job) throws (1: ServiceError e),
   Report state() throws (1: ServiceError e),
   map<string, i64> counters() throws (1: ServiceError e),
   Setup setup() throws (1: ServiceError e),

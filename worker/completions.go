@@ -122,6 +122,9 @@ func (n *Node) dropOldest(box *outbox) {
 	e.t.pending--
 	e.t.disown(e.owner)
 	if e.t.pending == 0 {
+		if used := e.t.prog.template; used != nil {
+			n.templates.release(used)
+		}
 		n.held.remove(e.t)
 	}
 }

@@ -15,7 +15,10 @@ type Config struct {
 	Types      []cluster.TaskType
 	Executors  []Executor // what this node can run tasks with
 	Executor   string     // runs every task, whatever its type says; empty: the type's own
-	Limits     Limits
+	// Judge says why an executor may not run a command here, if so. It is asked when a template is first seen, and again
+	// after a while if it was refused. Nil: no command may run. What is emulated is not asked about.
+	Judge  func(executor string, t *cluster.Template) error
+	Limits Limits
 }
 
 // Executor says what one executor can do.
@@ -77,12 +80,13 @@ type program struct {
 	anyMode  bool
 	argv     map[string][]string // by mode
 	plain    []string            // argv of a mode that is not listed, where anyMode
+	template *template           // of a command; nil: a type
 }
 
 // programs resolves every task type.
 func (c *Config) programs() (map[string]*program, error) {
-	if len(c.Types) == 0 {
-		return nil, fmt.Errorf("node %s knows no task types, so it could run nothing", c.Node.Name)
+	if len(c.Types)+len(c.Executors) == 0 {
+		return nil, fmt.Errorf("node %s knows no task types and has no executor for commands, so it could run nothing", c.Node.Name)
 	}
 	if c.Executor != "" && !c.has(c.Executor) {
 		return nil, fmt.Errorf("node %s: executor %q does not exist here (there are: %s)", c.Node.Name, c.Executor, c.names())
@@ -101,7 +105,7 @@ func (c *Config) programs() (map[string]*program, error) {
 			return nil, fmt.Errorf("node %s: task type %q names no executor and the node has no general one", c.Node.Name, t.Name)
 		}
 		p.missing = !c.has(p.executor)
-		p.emulated = slices.Contains(c.Executors, Executor{p.executor, true})
+		p.emulated = c.emulates(p.executor)
 		for _, m := range t.Modes {
 			p.argv[cluster.CanonicalMode(m.Name)] = slices.Concat(t.Argv, m.Argv)
 		}
@@ -112,6 +116,10 @@ func (c *Config) programs() (map[string]*program, error) {
 
 func (c *Config) has(name string) bool {
 	return slices.ContainsFunc(c.Executors, func(e Executor) bool { return e.Name == name })
+}
+
+func (c *Config) emulates(name string) bool {
+	return slices.Contains(c.Executors, Executor{name, true})
 }
 
 func (c *Config) names() string {

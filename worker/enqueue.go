@@ -69,17 +69,22 @@ func (n *Node) place(now time.Duration, s *stream, a *cluster.Assignment, action
 	if a.Number <= s.number {
 		return n.repeat(s, a, held, actions)
 	}
-	if held != nil && !(held.phase == cluster.Ended && held.result.Outcome == cluster.Lost) {
+	if held != nil && !held.runsAnew(a) {
 		return n.share(s, a, held, actions)
 	}
-	p, refusal := n.check(a)
+	p, refusal := n.check(now, a)
 	if refusal != nil {
 		return refusal
 	}
 	t := n.held.spare.Take()
 	*t = task{
 		id: a.TaskID, prog: p, mode: cluster.CanonicalMode(a.Mode), shape: a.Shape, scale: a.TimeScale,
-		phase: cluster.Queued, rif: n.load.Tasks, enqueued: now, started: -1,
+		phase: cluster.Queued, rif: n.load.Tasks, enqueued: now, started: -1, attempt: max(a.Attempt, 1),
+	}
+	if used := p.template; used != nil {
+		n.templates.use(used)
+		t.command = &cluster.Command{Digest: used.digest, Template: used.Template, Job: a.Command.Job, Index: a.Command.Index,
+			Entries: a.Command.Entries}
 	}
 	t.owners = t.single[:0]
 	t.own(s, a.Number)
@@ -108,6 +113,21 @@ func (n *Node) repeat(s *stream, a *cluster.Assignment, held *task, actions *Act
 	return nil
 }
 
+// runsAnew reports whether an assignment asks for another execution than that which t was: t was given up, or it is a
+// command that ended otherwise than well and is tried once more, by a scheduler that has not acknowledged that end yet.
+func (t *task) runsAnew(a *cluster.Assignment) bool {
+	if t.phase != cluster.Ended {
+		return false
+	}
+	switch t.result.Outcome {
+	case cluster.Lost:
+		return true
+	case cluster.Failed, cluster.TimedOut, cluster.Cancelled:
+		return a.Command != nil && a.Attempt > t.attempt
+	}
+	return false
+}
+
 // share answers a new placement of a task that the node holds: for another scheduler, after its
 // client tried again there, or for the same one, after it had given an earlier placement up. The task
 // runs once and everybody who placed it is told how it ended. A task that was given up (Lost) is no
@@ -131,22 +151,17 @@ func (n *Node) share(s *stream, a *cluster.Assignment, held *task, actions *Acti
 }
 
 // check returns the program that a new assignment runs, or why this node cannot run it.
-func (n *Node) check(a *cluster.Assignment) (*program, *cluster.Refusal) {
-	name, p := n.cfg.Node.Name, n.programs[a.Type]
+func (n *Node) check(now time.Duration, a *cluster.Assignment) (*program, *cluster.Refusal) {
+	name := n.cfg.Node.Name
 	if problem := n.malformed(a); problem != "" {
 		return nil, refuse(a, cluster.InvalidTask, "%s", problem)
 	}
 	if n.draining {
 		return nil, refuse(a, cluster.NodeDraining, "node %s takes no new tasks", name)
 	}
-	if p == nil {
-		return nil, refuse(a, cluster.UnknownType, "node %s does not know task type %q", name, a.Type)
-	}
-	if !p.hasMode(a.Mode) {
-		return nil, refuse(a, cluster.UnknownMode, "task type %q has no mode %q on node %s", a.Type, a.Mode, name)
-	}
-	if p.missing {
-		return nil, refuse(a, cluster.Unsupported, "node %s has no executor %q (it has: %s)", name, p.executor, n.cfg.names())
+	p, refusal := n.programOf(now, a)
+	if refusal != nil {
+		return nil, refusal
 	}
 	if a.TimeScale != 1 && !p.emulated {
 		return nil, refuse(a, cluster.Unsupported, "executor %s does real work, which cannot be scaled in time (time scale %v)", p.executor,
@@ -161,6 +176,40 @@ func (n *Node) check(a *cluster.Assignment) (*program, *cluster.Refusal) {
 		return nil, refuse(a, cluster.QueueFull, "node %s has %d tasks waiting, its limit", name, n.queue.len())
 	}
 	return p, nil
+}
+
+// programOf returns what an assignment runs on this node, or why it does not run here.
+func (n *Node) programOf(now time.Duration, a *cluster.Assignment) (*program, *cluster.Refusal) {
+	name, p := n.cfg.Node.Name, n.programs[a.Type]
+	if a.Command != nil {
+		return n.commandOf(now, a)
+	}
+	if p == nil {
+		return nil, refuse(a, cluster.UnknownType, "node %s does not know task type %q", name, a.Type)
+	}
+	if !p.hasMode(a.Mode) {
+		return nil, refuse(a, cluster.UnknownMode, "task type %q has no mode %q on node %s", a.Type, a.Mode, name)
+	}
+	if p.missing {
+		return nil, refuse(a, cluster.Unsupported, "node %s has no executor %q (it has: %s)", name, p.executor, n.cfg.names())
+	}
+	return p, nil
+}
+
+// commandOf returns the program that a task brought along.
+func (n *Node) commandOf(now time.Duration, a *cluster.Assignment) (*program, *cluster.Refusal) {
+	name := n.cfg.Node.Name
+	if a.Type != cluster.CommandType {
+		return nil, refuse(a, cluster.InvalidTask, "a task with a command is of type %q, not %q", cluster.CommandType, a.Type)
+	}
+	t := n.find(now, a.Command)
+	if t == nil {
+		return nil, refuse(a, cluster.UnknownTemplate, "node %s does not know the template %.80q: send it along", name, a.Command.Digest)
+	}
+	if t.refusal != "" {
+		return nil, refuse(a, cluster.NotAllowed, "%s", t.refusal)
+	}
+	return &t.program, nil
 }
 
 // malformed says what is wrong with an assignment, whatever the node.

@@ -17,6 +17,7 @@ type Node struct {
 	queue     queue
 	ledger    ledger
 	held      holding
+	templates templates
 	load      cluster.Load // of the queued and running tasks
 	latencies latencies
 
@@ -57,8 +58,10 @@ type Start struct {
 	Argv       []string // of the type and mode; shared, not to be written
 	Shape      cluster.Shape
 	TimeScale  float64
-	Seed       uint64        // of the task: cluster.HashID of its id
-	Timeout    time.Duration // 0: none
+	Seed       uint64           // of the task: cluster.HashID of its id
+	Timeout    time.Duration    // 0: none
+	Command    *cluster.Command // runs instead of Argv, with its template; nil: the type says what runs
+	Attempt    int              // 1 is the first
 }
 
 func (s *Actions) notify(scheduler string) {
@@ -94,7 +97,7 @@ func assemble(cfg Config, programs map[string]*program) *Node {
 	return &Node{
 		cfg: cfg, programs: programs,
 		ledger: ledger{capacity: cfg.Node.Capacity, slots: cfg.Node.Slots},
-		held:   holding{byID: map[string]*task{}},
+		held:   holding{byID: map[string]*task{}}, templates: templates{known: map[string]*template{}},
 	}
 }
 
@@ -121,14 +124,18 @@ func (n *Node) admit(now time.Duration, actions *Actions) {
 func (n *Node) start(t *task) Start {
 	s := Start{
 		TaskID: t.id, Type: t.prog.name, Mode: t.mode, Executor: t.prog.executor, Image: t.prog.image, Argv: t.prog.argvOf(t.mode),
-		Shape: t.shape, TimeScale: t.scale, Seed: cluster.HashID(t.id),
+		Shape: t.shape, TimeScale: t.scale, Seed: cluster.HashID(t.id), Command: t.command, Attempt: t.attempt,
 	}
 	s.Timeout = n.timeout(t)
 	return s
 }
 
-// timeout returns how long t may run; 0 is for ever. An estimate of nothing says nothing.
+// timeout returns how long t may run; 0 is for ever. An estimate of nothing says nothing. A command's estimate may be a
+// guess that nobody made for it, so that its own time limit alone ends it.
 func (n *Node) timeout(t *task) time.Duration {
+	if t.command != nil {
+		return time.Duration(float64(t.command.Template.TimeLimit) / t.scale)
+	}
 	limit := n.cfg.Limits.TimeoutFactor * float64(t.shape.Duration) * float64(time.Millisecond) / t.scale
 	if limit <= 0 || limit >= math.MaxInt64 {
 		return 0

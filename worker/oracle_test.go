@@ -17,6 +17,7 @@ type oracle struct {
 	draining  bool
 	delivered map[receipt]int // acknowledged completions
 	accepted  map[receipt]bool
+	known     map[string]bool // programs that somebody brought along
 }
 
 // receipt names one placement.
@@ -37,6 +38,7 @@ type proc struct {
 type exec struct {
 	id      string
 	shape   cluster.Shape
+	attempt int             // of a command
 	outcome cluster.Outcome // while active: none
 	owners  []receipt
 }
@@ -81,7 +83,7 @@ func (o *oracle) enqueue(p *proc, m *cluster.Enqueue) (refused []int64, starts [
 				refused = append(refused, a.Number)
 			}
 			continue
-		case x != nil && x.outcome != cluster.Lost:
+		case x != nil && x.outcome != cluster.Lost && !x.triedAgain(&a):
 			x.owners = slices.DeleteFunc(x.owners, func(have receipt) bool {
 				if have.p == p && x.outcome == cluster.NoOutcome {
 					delete(o.accepted, have) // superseded: its completion comes under the newer number
@@ -92,11 +94,11 @@ func (o *oracle) enqueue(p *proc, m *cluster.Enqueue) (refused []int64, starts [
 			if x.outcome != cluster.NoOutcome {
 				p.waiting = append(p.waiting, waitingEnd{x, a.Number})
 			}
-		case o.draining || !a.Shape.Demand.FitsIn(&o.cfg.Node.Capacity):
+		case o.draining || !o.mayRun(&a) || !a.Shape.Demand.FitsIn(&o.cfg.Node.Capacity):
 			refused = append(refused, a.Number)
 			continue
 		default:
-			x = &exec{id: a.TaskID, shape: a.Shape, owners: []receipt{r}}
+			x = &exec{id: a.TaskID, shape: a.Shape, attempt: a.Attempt, owners: []receipt{r}}
 			o.execs, o.queue = append(o.execs, x), append(o.queue, x)
 			starts = append(starts, o.admit()...)
 		}
@@ -104,6 +106,24 @@ func (o *oracle) enqueue(p *proc, m *cluster.Enqueue) (refused []int64, starts [
 	}
 	p.received = max(p.received, m.Number)
 	return refused, starts
+}
+
+// triedAgain reports whether an assignment is a later try of a command that ended otherwise than well.
+func (x *exec) triedAgain(a *cluster.Assignment) bool {
+	return a.Command != nil && a.Attempt > x.attempt && x.outcome != cluster.NoOutcome && x.outcome != cluster.Finished
+}
+
+// mayRun reports whether the node knows what a task runs, and runs that.
+func (o *oracle) mayRun(a *cluster.Assignment) bool {
+	program := programs[a.TaskID]
+	if a.Command == nil {
+		return true
+	}
+	o.known[program] = o.known[program] || a.Command.Template != nil
+	if !o.known[program] {
+		delete(o.known, program)
+	}
+	return o.known[program] && program != "bad"
 }
 
 // admit is the rule of Sec. 4.2.

@@ -15,7 +15,11 @@ var universe = map[string]cluster.Shape{
 	"a": shape(1, 1000, 1), "b": shape(2, 50_000, 7), "c": shape(8, 1, 3), "d": shape(0.5, 20_000, 2),
 	"e": shape(4, 4, 4), "f": shape(7.999, 65536, 1), "g": {}, "never": shape(8.001, 1, 1), "h": shape(3, 300, 30),
 	"i": shape(1, 1, 1), "j": shape(2, 2, 2), "k": shape(6, 60_000, 6),
+	"l": shape(1, 1, 1), "m": shape(2, 2, 2), "n": shape(9, 1, 1), "o": shape(1, 1, 1),
 }
+
+// programs are those of the tasks that bring their own. One of them is not allowed.
+var programs = map[string]string{"l": "gzip", "m": "gzip", "n": "tar", "o": "bad"}
 
 // machine drives a node and the oracle with the same inputs.
 type machine struct {
@@ -48,8 +52,13 @@ func (m *machine) place(t *rapid.T) {
 	p := m.live(t)
 	var batch []cluster.Assignment
 	for range rapid.IntRange(0, 4).Draw(t, "placements") {
-		id := rapid.SampledFrom([]string{"a", "b", "c", "d", "e", "f", "g", "never", "h", "i", "j", "k"}).Draw(t, "id")
+		id := rapid.SampledFrom([]string{"a", "b", "c", "d", "e", "f", "g", "never", "h", "i", "j", "k",
+			"l", "m", "n", "o"}).Draw(t, "id")
 		a := p.place(id, universe[id])
+		if program := programs[id]; program != "" {
+			bringing(&a, program, rapid.Bool().Draw(t, "brought along"))
+			a.Attempt = rapid.IntRange(1, 3).Draw(t, "attempt")
+		}
 		p.history = append(p.history, universe[id])
 		if rapid.IntRange(0, 9).Draw(t, "arrives") > 0 {
 			batch = append(batch, a)
@@ -182,19 +191,20 @@ func (m *machine) settle(t *rapid.T) {
 	for _, s := range m.n.streams {
 		expect(t, "active", s.active, 0)
 	}
+	expect(t, "templates", []int{len(m.n.templates.known), m.n.templates.idle.Len()}, []int{len(m.o.known), len(m.o.known)})
 }
 
 // Capacity is never exceeded, the order is first come, first served, every placement is answered
 // once, the load is exact at all times and zero in the end, and R is the sum of what was placed.
 func TestNodeAgainstOracle(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		cfg := testConfig()
+		cfg := commandConfig()
 		cfg.Node.Slots = rapid.IntRange(1, 5).Draw(t, "slots")
 		n, err := New(cfg)
 		if err != nil {
 			t.Fatal(err)
 		}
-		m := &machine{n, &oracle{cfg: cfg, delivered: map[receipt]int{}, accepted: map[receipt]bool{}}}
+		m := &machine{n, &oracle{cfg: cfg, delivered: map[receipt]int{}, accepted: map[receipt]bool{}, known: map[string]bool{}}}
 		for i := range 3 {
 			m.attach(t, fmt.Sprint("s", i))
 		}

@@ -31,6 +31,14 @@ func (n *Node) Tasks(q cluster.TaskQuery) []cluster.TaskStatus {
 	return found
 }
 
+// Attempt returns which execution of a task the node holds; 0: none.
+func (n *Node) Attempt(taskID string) int {
+	if t := n.held.byID[taskID]; t != nil {
+		return t.attempt
+	}
+	return 0
+}
+
 func (n *Node) status(t *task) cluster.TaskStatus {
 	s := cluster.TaskStatus{ID: t.id, Type: t.prog.name, Mode: t.mode, Phase: t.phase, Node: n.cfg.Node.Name,
 		Scheduler: t.owners[0].stream.ref.Name}
@@ -38,7 +46,7 @@ func (n *Node) status(t *task) cluster.TaskStatus {
 		r := &cluster.TaskRecord{
 			ID: t.id, Type: t.prog.name, Mode: t.mode, Scheduler: s.Scheduler,
 			Worker: n.cfg.Node.Name, Class: n.cfg.Node.Class,
-			Demand: t.shape.Demand, Estimate: t.shape.Duration, Attempts: 1,
+			Demand: t.shape.Demand, Estimate: t.shape.Duration, Attempts: t.attempt,
 			Outcome: t.result.Outcome, ExitCode: t.result.ExitCode, Reason: t.result.Reason,
 			Measured: t.result.Measured,
 		}

@@ -16,6 +16,9 @@ type task struct {
 	shape cluster.Shape
 	scale float64
 
+	command *cluster.Command // with the node's own template; nil: the type says what runs
+	attempt int              // 1 is the first
+
 	phase                    cluster.Phase // Queued, Running or Ended
 	rif                      int64         // tasks on the node when it arrived, itself excluded
 	enqueued, started, ended time.Duration
@@ -60,7 +63,8 @@ func (t *task) disown(o owner) {
 
 // same reports whether an assignment asks for the execution that t is.
 func (t *task) same(a *cluster.Assignment) bool {
-	return t.prog.name == a.Type && t.mode == cluster.CanonicalMode(a.Mode) && t.shape == a.Shape && t.scale == a.TimeScale
+	return t.prog.name == a.Type && t.mode == cluster.CanonicalMode(a.Mode) && t.shape == a.Shape && t.scale == a.TimeScale &&
+		t.sameCommand(a.Command)
 }
 
 // holding is every task that the node holds, by id and in the order of acceptance.

@@ -13,7 +13,7 @@ import (
 // Scenarios of a node, with the schedulers' part spoken by the file; see run for the commands.
 func TestTranscripts(t *testing.T) {
 	transcript.Play(t, "testdata", func(t *testing.T) func(c *transcript.Command) string {
-		st := &stage{newNode(t), map[string]*client{}, map[string]*Notice{}, map[string]*mail{}, NewReporter(10 * time.Second)}
+		st := &stage{newNode(t, commands), map[string]*client{}, map[string]*Notice{}, map[string]*mail{}, NewReporter(10 * time.Second)}
 		return func(c *transcript.Command) string { return st.run(c, c.Now) }
 	})
 }
@@ -35,6 +35,8 @@ func (st *stage) run(c *transcript.Command, now time.Duration) string {
 		return st.attach(c, now)
 	case "place", "give-up": // scheduler task=(cores, memory, duration) ...; what is given up never arrives
 		return st.place(c, now)
+	case "command": // scheduler program task=brings|names|(names, attempt) ...: each of a core for a second, with its template or by digest
+		return st.command(c, now)
 	case "finish": // task
 		return describe(finished(n, now, c.Word(0)))
 	case "fail": // task
@@ -135,6 +137,26 @@ func (st *stage) place(c *transcript.Command, now time.Duration) string {
 	if c.Verb == "give-up" {
 		return ""
 	}
+	return st.enqueue(now, from, batch)
+}
+
+func (st *stage) command(c *transcript.Command, now time.Duration) string {
+	from := st.clients[c.Word(0)]
+	var batch []cluster.Assignment
+	c.Each(func(task transcript.Pair) {
+		var how string
+		task.Scan(c.T, 0, &how)
+		a := from.place(task.Key, shape(1, 1, 1))
+		bringing(&a, c.Word(1), how == "brings")
+		if len(task.Vals) > 1 {
+			task.Scan(c.T, 1, &a.Attempt)
+		}
+		batch = append(batch, a)
+	})
+	return st.enqueue(now, from, batch)
+}
+
+func (st *stage) enqueue(now time.Duration, from *client, batch []cluster.Assignment) string {
 	reply, actions, err := st.n.Enqueue(now, from.message(st.n, batch...))
 	if err != nil {
 		return err.Error() + "\n"

@@ -16,7 +16,7 @@ func TestStartSaysWhatToRun(t *testing.T) {
 	a.Type, a.Mode, a.TimeScale = "float", "small", 100
 	_, actions, _ := n.Enqueue(0, s.message(n, a))
 	expect(t, "start", actions.Start, []Start{{TaskID: "t", Type: "float", Mode: "short", Executor: "sleep", Argv: []string{"float.py", "100"},
-		Shape: shape(2, 100, 10), TimeScale: 100, Seed: cluster.HashID("t"), Timeout: 300 * time.Millisecond}})
+		Shape: shape(2, 100, 10), TimeScale: 100, Seed: cluster.HashID("t"), Timeout: 300 * time.Millisecond, Attempt: 1}})
 }
 
 func TestEstimatesEndNothingUnlessAsked(t *testing.T) {
@@ -194,7 +194,7 @@ func TestNewRefusesNonsense(t *testing.T) {
 		"retains 0":        func(c *Config) { c.Limits.RetainResults = 0 },
 		"for 0s":           func(c *Config) { c.Limits.RetainFor = 0 },
 		"timeout factor":   func(c *Config) { c.Limits.TimeoutFactor = -1 },
-		"no task types":    func(c *Config) { c.Types = nil },
+		"no task types":    func(c *Config) { c.Types, c.Executors = nil, nil },
 		"defined twice":    func(c *Config) { c.Types = append(c.Types, c.Types[0]) },
 		"names no":         func(c *Config) { c.Types[0].Executor = "" },
 		`"lxc" does not`:   func(c *Config) { c.Executor = "lxc" },

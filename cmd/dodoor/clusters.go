@@ -65,6 +65,13 @@ func (o *options) choose() error {
 	return nil
 }
 
+// byConf tells whether the command line names a configuration, or a cluster that has one.
+func (o *options) byConf() bool {
+	named := o.named != ""
+	o.Visit(func(f *flag.Flag) { named = named || f.Name == "conf" })
+	return named
+}
+
 // addressed tells whether an override, which -datastore is too, says where the data service is.
 func (o *options) addressed() bool {
 	return slices.ContainsFunc(o.sets, func(set string) bool {

@@ -2,9 +2,9 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -52,12 +52,17 @@ func (o *options) connect() (*visit, int) {
 	return v, -1
 }
 
-// parseArgument reads flags and then one argument, the name of a task or a worker.
+// parseArgument reads one argument, the name of a job, a task or a worker, with flags before or behind it.
 func (o *options) parseArgument(args []string, what string) int {
 	if code := o.parseFlags(args); code >= 0 {
 		return code
 	}
-	usage := fmt.Sprintf("usage: %s [flags] %s", o.Name(), strings.ToUpper(what))
+	if o.NArg() > 1 && strings.HasPrefix(o.Arg(1), "-") {
+		if code := o.parseFlags(append(slices.Clone(o.Args()[1:]), o.Arg(0))); code >= 0 {
+			return code
+		}
+	}
+	usage := fmt.Sprintf("usage: %s [flags] %s", o.Name(), strings.ReplaceAll(strings.ToUpper(what), " OR ", " or "))
 	switch {
 	case o.NArg() == 0 || o.Arg(0) == "":
 		return o.fail(exitUsage, fmt.Errorf("which %s? %s", what, usage))
@@ -137,32 +142,4 @@ func runDrain(args []string, _, stderr io.Writer) int {
 		}
 	}
 	return o.fail(exitFailed, fmt.Errorf("no worker is called %q; see dodoor nodes", o.Arg(0)))
-}
-
-func runCancel(args []string, stdout, stderr io.Writer) int {
-	o := newOptions("cancel", "cancels a task, wherever it is", "dodoor cancel my-task\ndodoor cancel -cluster lab my-task", "local", stderr)
-	o.visitFlags()
-	if code := o.parseArgument(args, "task"); code >= 0 {
-		return code
-	}
-	v, code := o.connect()
-	if code >= 0 {
-		return code
-	}
-	defer v.close()
-	var failures []error
-	for _, s := range v.status.Schedulers {
-		client := v.scheduler(s.Address)
-		found, err := client.Cancel(v.ctx, o.Arg(0))
-		client.Close()
-		if found {
-			fmt.Fprintf(stdout, "%s is being cancelled by %s\n", o.Arg(0), s.Name)
-			return exitDone
-		}
-		failures = append(failures, err)
-	}
-	if err := errors.Join(failures...); err != nil {
-		return o.fail(exitFailed, err)
-	}
-	return o.fail(exitFailed, fmt.Errorf("no scheduler has an unfinished task %q", o.Arg(0)))
 }

@@ -36,10 +36,17 @@ var commands = []command{
 	{"datastore", "run the data service", runDatastore},
 	{"scheduler", "run one scheduler replica", runScheduler},
 	{"worker", "run one worker", runWorker},
-	{"submit", "submit one task to a running cluster and wait for it", runSubmit},
+	{"run", "run a command, or one per entry of a list, on this machine or a cluster", runRun},
+	{"submit", "submit a job, or one task, to a running cluster", runSubmit},
+	{"jobs", "list jobs", runJobs},
+	{"job", "tell of one job and its tasks", runJob},
+	{"wait", "wait until a job has ended", runWait},
+	{"logs", "print what the tasks of a job printed", runLogs},
+	{"retry", "run tasks of a job again that failed", runRetry},
+	{"forget", "have a job that has ended forgotten", runForget},
 	{"nodes", "list the workers of a running cluster", runNodes},
 	{"tasks", "list tasks, or show one", runTasks},
-	{"cancel", "cancel a task", runCancel},
+	{"cancel", "cancel a job or a task", runCancel},
 	{"drain", "take a worker out of placement, or put it back", runDrain},
 	{"conf", "check or show a configuration", runConf},
 	{"host", "run and check the services of this host, for scripts/cluster", runHost},
@@ -76,6 +83,7 @@ func usage(w io.Writer) {
 	for _, c := range commands {
 		fmt.Fprintf(&b, "  %-10s %s\n", c.name, c.does)
 	}
-	b.WriteString("\ndodoor COMMAND -h shows the flags and an example. To see it work:\n\n  dodoor local -n 2000 -qps 60 -time-scale 10\n")
+	b.WriteString("\ndodoor COMMAND -h shows the flags and an example. To see it work:\n\n  dodoor local -n 2000 -qps 60 -time-scale 10\n" +
+		"  dodoor run -- gzip -k {} ::: *.log\n")
 	io.WriteString(w, b.String())
 }

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"sync"
 	"syscall"
 
 	"dodoor/experiment"
@@ -66,8 +67,8 @@ func onSignals(steps ...func(os.Signal)) (stop func()) {
 			step(s)
 		}
 	}()
-	return func() {
+	return sync.OnceFunc(func() {
 		signal.Stop(signals)
 		close(signals)
-	}
+	})
 }

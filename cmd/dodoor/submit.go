@@ -1,51 +1,107 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"time"
 
+	"dodoor/client"
 	"dodoor/internal/cluster"
+	"dodoor/job"
 )
 
-const submitExample = `dodoor submit -conf conf/single.toml -type simulated -cores 0.5 -memory 128 -duration 2s
-dodoor submit -cluster lab -type lr_train -mode short`
+const submitExample = `dodoor submit -array 1-1000 -cores 2 -memory 512 -duration 30s -name sim -- ./sim -seed {}
+dodoor submit -script job.sh -array 1-100           # its lines "#DODOOR -cores 2" are flags
+dodoor submit -image lab/tool:3 -- tool {} ::: a b c
+dodoor submit -from tasks.ndjson -wait -out results
+dodoor submit -cluster lab -type lr_train -mode short   # a task of one of the configuration's types`
+
+// typedFlags are of a task of one of the configuration's types.
+type typedFlags struct {
+	id, typ, mode string
+	nowait        bool
+}
 
 func runSubmit(args []string, stdout, stderr io.Writer) int {
-	o := newOptions("submit", "submits one task to a running cluster and waits for its end", submitExample, "local", stderr)
-	o.visitFlags()
-	var (
-		id       = o.String("id", "", "id of the task; made up when empty")
-		typ      = o.String("type", "", "task `type`: one of the configuration's [[task_type]] tables")
-		mode     = o.String("mode", "", "mode of the type")
-		cores    = o.Float64("cores", 0, "demand in cores; 0: the type's profile decides")
-		memory   = o.Int64("memory", 0, "demand in MB of memory")
-		duration = o.Duration("duration", 0, "estimated duration; 0: the type's profile decides")
-		once     = o.Bool("at-most-once", false, "never run it again after a machine failed")
-		nowait   = o.Bool("no-wait", false, "return as soon as it is accepted")
-	)
-	if code := o.parse(args); code >= 0 {
+	var typed typedFlags
+	var wait bool
+	declare := func() *jobFlags {
+		o := newOptions("submit", "submits a job, prints its id and returns; or one task of a type (-type), and waits for its end",
+			submitExample, "local", stderr)
+		o.visitFlags()
+		o.BoolVar(&wait, "wait", false, "wait for the ends of all tasks, and print what they print, as dodoor run does")
+		o.StringVar(&typed.typ, "type", "", "one task of this `type`, of the configuration's [[task_type]] tables, instead of a command")
+		o.StringVar(&typed.mode, "mode", "", "with -type: mode of the type")
+		o.StringVar(&typed.id, "id", "", "with -type: id of the task; made up when empty")
+		o.BoolVar(&typed.nowait, "no-wait", false, "with -type: return as soon as it is accepted")
+		f := o.declareJob()
+		o.attendFlags(&f.printing)
+		return f
+	}
+	f, script, code := parseJob(declare, args)
+	if code >= 0 {
 		return code
 	}
-	spec := cluster.TaskSpec{ID: *id, Type: *typ, Mode: *mode, AtMostOnce: *once, TimeScale: 1}
+	if err := cmp.Or(f.check(), typed.check(f, wait)); err != nil {
+		return f.fail(exitUsage, err)
+	}
+	switch {
+	case typed.typ != "":
+		return f.submitTyped(&typed, stdout)
+	case wait:
+		return f.runThere(script, stdout)
+	}
+	return f.submitJob(script, stdout)
+}
+
+// check refuses flags that mean nothing together.
+func (t *typedFlags) check(f *jobFlags, wait bool) error {
+	command := f.NArg() > 0 || f.script != "" || f.from != ""
+	switch {
+	case t.typ != "" && (command || f.array != "" || f.eachLine != ""):
+		return errors.New("-type is one task of the configuration's: leave out the command and its lists, or -type")
+	case t.typ == "" && (t.mode != "" || t.id != "" || t.nowait):
+		return errors.New("-mode, -id and -no-wait go with -type")
+	case t.typ == "" && !wait && f.printing.given() != "":
+		return fmt.Errorf("%s is for whoever waits: add -wait, or see dodoor logs", f.printing.given())
+	}
+	return nil
+}
+
+// submitJob submits a job and returns.
+func (f *jobFlags) submitJob(script []byte, stdout io.Writer) int {
+	return f.there(script, stdout, func(v *visit, c *client.Cluster, s *client.Submission) int {
+		if err := c.Submit(v.ctx, s, client.Interrupts{}); err != nil {
+			return f.fail(exitFailed, err)
+		}
+		if _, err := fmt.Fprintln(stdout, s.Job.ID); err != nil {
+			return f.fail(exitFailed, fmt.Errorf("job %s is submitted, but its id could not be printed: %w", s.Job.ID, err))
+		}
+		return exitDone
+	})
+}
+
+// submitTyped submits one task of a type.
+func (f *jobFlags) submitTyped(t *typedFlags, stdout io.Writer) int {
+	spec := cluster.TaskSpec{ID: t.id, Type: t.typ, Mode: t.mode, AtMostOnce: f.once, TimeScale: 1}
 	if spec.ID == "" {
 		spec.ID = fmt.Sprintf("task-%x", time.Now().UnixNano())
 	}
-	if err := explicitFigures(&spec, *cores, *memory, *duration); err != nil {
-		return o.fail(exitUsage, err)
+	if err := explicitFigures(&spec, f.cores, f.memory, f.duration); err != nil {
+		return f.fail(exitUsage, err)
 	}
-	v, code := o.connect()
+	v, code := f.connect()
 	if code >= 0 {
 		return code
 	}
 	defer v.close()
-	record, err := v.submit(spec, *nowait)
+	record, err := v.submit(spec, t.nowait)
 	switch {
 	case err != nil:
-		return o.fail(exitFailed, err)
+		return f.fail(exitFailed, err)
 	case record == nil:
 		fmt.Fprintf(stdout, "%s accepted\n", spec.ID)
 		return exitDone
@@ -60,22 +116,18 @@ func runSubmit(args []string, stdout, stderr io.Writer) int {
 
 // explicitFigures takes the demand and duration that the person gave.
 func explicitFigures(s *cluster.TaskSpec, cores float64, memory int64, duration time.Duration) error {
-	millicores := math.Round(cores * 1000)
-	if !(millicores >= 0 && millicores <= float64(cluster.MaxAmount)) || math.Abs(cores*1000-millicores) > 1e-6*max(millicores, 1) {
-		return fmt.Errorf("-cores %v: allowed are multiples of 0.001 up to %d, and 0 for the type's profile", cores, cluster.MaxAmount/1000)
+	millicores, err := job.Millicores(cores)
+	if err != nil {
+		return fmt.Errorf("-cores %w, and 0 for the type's profile", err)
 	}
 	if memory < 0 || memory > cluster.MaxAmount {
 		return fmt.Errorf("-memory %d: allowed are 0 to %d MB", memory, cluster.MaxAmount)
 	}
-	ms := duration.Milliseconds()
-	if ms < 0 || ms > cluster.MaxDuration || duration%time.Millisecond != 0 {
-		return fmt.Errorf("-duration %v: allowed are whole milliseconds from 1ms to a year (8760h), and 0 for the type's profile", duration)
-	}
 	if millicores > 0 || memory > 0 {
-		s.Demand = &cluster.Resources{cluster.Cores: int64(millicores), cluster.Memory: memory}
+		s.Demand = &cluster.Resources{cluster.Cores: millicores, cluster.Memory: memory}
 	}
-	if ms > 0 {
-		s.Duration = &ms
+	if s.Duration, err = job.Milliseconds(duration); err != nil {
+		return fmt.Errorf("-duration %w, and 0 for the type's profile", err)
 	}
 	return nil
 }

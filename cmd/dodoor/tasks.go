@@ -17,13 +17,7 @@ func runTasks(args []string, stdout, stderr io.Writer) int {
 	o.visitFlags()
 	id := o.String("id", "", "show this task alone")
 	most := o.Int("max", 50, "tasks per scheduler")
-	if code := o.parse(args); code >= 0 {
-		return code
-	}
-	if *most < 1 {
-		return o.fail(exitUsage, fmt.Errorf("-max is %d: it must be at least 1", *most))
-	}
-	v, code := o.connect()
+	v, code := o.visitList(args, most)
 	if code >= 0 {
 		return code
 	}

@@ -131,6 +131,8 @@ const (
 	RefusalCode_UNSUPPORTED      RefusalCode = 8
 	RefusalCode_NOT_HELD         RefusalCode = 9
 	RefusalCode_QUEUE_FULL       RefusalCode = 10
+	RefusalCode_UNKNOWN_TEMPLATE RefusalCode = 11
+	RefusalCode_NOT_ALLOWED      RefusalCode = 12
 )
 
 func (p RefusalCode) String() string {
@@ -155,6 +157,10 @@ func (p RefusalCode) String() string {
 		return "NOT_HELD"
 	case RefusalCode_QUEUE_FULL:
 		return "QUEUE_FULL"
+	case RefusalCode_UNKNOWN_TEMPLATE:
+		return "UNKNOWN_TEMPLATE"
+	case RefusalCode_NOT_ALLOWED:
+		return "NOT_ALLOWED"
 	}
 	return "<UNSET>"
 }
@@ -181,6 +187,10 @@ func RefusalCodeFromString(s string) (RefusalCode, error) {
 		return RefusalCode_NOT_HELD, nil
 	case "QUEUE_FULL":
 		return RefusalCode_QUEUE_FULL, nil
+	case "UNKNOWN_TEMPLATE":
+		return RefusalCode_UNKNOWN_TEMPLATE, nil
+	case "NOT_ALLOWED":
+		return RefusalCode_NOT_ALLOWED, nil
 	}
 	return RefusalCode(0), fmt.Errorf("not a valid RefusalCode string")
 }
@@ -1958,6 +1968,4190 @@ func (p *SchedulerRef) String() string {
 }
 
 // Attributes:
+//   - Argv
+//   - Env
+//   - Script
+//   - Image
+//   - Workdir
+//   - Stdin
+//   - TimeLimitMs
+type Template struct {
+	Argv        []string `thrift:"argv,1" db:"argv" json:"argv,omitempty"`
+	Env         []string `thrift:"env,2" db:"env" json:"env,omitempty"`
+	Script      []byte   `thrift:"script,3" db:"script" json:"script,omitempty"`
+	Image       *string  `thrift:"image,4" db:"image" json:"image,omitempty"`
+	Workdir     *string  `thrift:"workdir,5" db:"workdir" json:"workdir,omitempty"`
+	Stdin       []byte   `thrift:"stdin,6" db:"stdin" json:"stdin,omitempty"`
+	TimeLimitMs *int64   `thrift:"time_limit_ms,7" db:"time_limit_ms" json:"time_limit_ms,omitempty"`
+}
+
+func NewTemplate() *Template {
+	return &Template{}
+}
+
+var Template_Argv_DEFAULT []string
+
+func (p *Template) GetArgv() []string {
+	return p.Argv
+}
+
+var Template_Env_DEFAULT []string
+
+func (p *Template) GetEnv() []string {
+	return p.Env
+}
+
+var Template_Script_DEFAULT []byte
+
+func (p *Template) GetScript() []byte {
+	return p.Script
+}
+
+var Template_Image_DEFAULT string
+
+func (p *Template) GetImage() string {
+	if !p.IsSetImage() {
+		return Template_Image_DEFAULT
+	}
+	return *p.Image
+}
+
+var Template_Workdir_DEFAULT string
+
+func (p *Template) GetWorkdir() string {
+	if !p.IsSetWorkdir() {
+		return Template_Workdir_DEFAULT
+	}
+	return *p.Workdir
+}
+
+var Template_Stdin_DEFAULT []byte
+
+func (p *Template) GetStdin() []byte {
+	return p.Stdin
+}
+
+var Template_TimeLimitMs_DEFAULT int64
+
+func (p *Template) GetTimeLimitMs() int64 {
+	if !p.IsSetTimeLimitMs() {
+		return Template_TimeLimitMs_DEFAULT
+	}
+	return *p.TimeLimitMs
+}
+func (p *Template) IsSetArgv() bool {
+	return p.Argv != nil
+}
+
+func (p *Template) IsSetEnv() bool {
+	return p.Env != nil
+}
+
+func (p *Template) IsSetScript() bool {
+	return p.Script != nil
+}
+
+func (p *Template) IsSetImage() bool {
+	return p.Image != nil
+}
+
+func (p *Template) IsSetWorkdir() bool {
+	return p.Workdir != nil
+}
+
+func (p *Template) IsSetStdin() bool {
+	return p.Stdin != nil
+}
+
+func (p *Template) IsSetTimeLimitMs() bool {
+	return p.TimeLimitMs != nil
+}
+
+func (p *Template) Read(ctx context.Context, iprot thrift.TProtocol) error {
+	if _, err := iprot.ReadStructBegin(ctx); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T read error: ", p), err)
+	}
+
+	for {
+		_, fieldTypeId, fieldId, err := iprot.ReadFieldBegin(ctx)
+		if err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T field %d read error: ", p, fieldId), err)
+		}
+		if fieldTypeId == thrift.STOP {
+			break
+		}
+		switch fieldId {
+		case 1:
+			if fieldTypeId == thrift.LIST {
+				if err := p.ReadField1(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 2:
+			if fieldTypeId == thrift.LIST {
+				if err := p.ReadField2(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 3:
+			if fieldTypeId == thrift.STRING {
+				if err := p.ReadField3(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 4:
+			if fieldTypeId == thrift.STRING {
+				if err := p.ReadField4(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 5:
+			if fieldTypeId == thrift.STRING {
+				if err := p.ReadField5(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 6:
+			if fieldTypeId == thrift.STRING {
+				if err := p.ReadField6(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 7:
+			if fieldTypeId == thrift.I64 {
+				if err := p.ReadField7(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		default:
+			if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+				return err
+			}
+		}
+		if err := iprot.ReadFieldEnd(ctx); err != nil {
+			return err
+		}
+	}
+	if err := iprot.ReadStructEnd(ctx); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T read struct end error: ", p), err)
+	}
+	return nil
+}
+
+func (p *Template) ReadField1(ctx context.Context, iprot thrift.TProtocol) error {
+	_, size, err := iprot.ReadListBegin(ctx)
+	if err != nil {
+		return thrift.PrependError("error reading list begin: ", err)
+	}
+	tSlice := make([]string, 0, size)
+	p.Argv = tSlice
+	for i := 0; i < size; i++ {
+		var _elem3 string
+		if v, err := iprot.ReadString(ctx); err != nil {
+			return thrift.PrependError("error reading field 0: ", err)
+		} else {
+			_elem3 = v
+		}
+		p.Argv = append(p.Argv, _elem3)
+	}
+	if err := iprot.ReadListEnd(ctx); err != nil {
+		return thrift.PrependError("error reading list end: ", err)
+	}
+	return nil
+}
+
+func (p *Template) ReadField2(ctx context.Context, iprot thrift.TProtocol) error {
+	_, size, err := iprot.ReadListBegin(ctx)
+	if err != nil {
+		return thrift.PrependError("error reading list begin: ", err)
+	}
+	tSlice := make([]string, 0, size)
+	p.Env = tSlice
+	for i := 0; i < size; i++ {
+		var _elem4 string
+		if v, err := iprot.ReadString(ctx); err != nil {
+			return thrift.PrependError("error reading field 0: ", err)
+		} else {
+			_elem4 = v
+		}
+		p.Env = append(p.Env, _elem4)
+	}
+	if err := iprot.ReadListEnd(ctx); err != nil {
+		return thrift.PrependError("error reading list end: ", err)
+	}
+	return nil
+}
+
+func (p *Template) ReadField3(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadBinary(ctx); err != nil {
+		return thrift.PrependError("error reading field 3: ", err)
+	} else {
+		p.Script = v
+	}
+	return nil
+}
+
+func (p *Template) ReadField4(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadString(ctx); err != nil {
+		return thrift.PrependError("error reading field 4: ", err)
+	} else {
+		p.Image = &v
+	}
+	return nil
+}
+
+func (p *Template) ReadField5(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadString(ctx); err != nil {
+		return thrift.PrependError("error reading field 5: ", err)
+	} else {
+		p.Workdir = &v
+	}
+	return nil
+}
+
+func (p *Template) ReadField6(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadBinary(ctx); err != nil {
+		return thrift.PrependError("error reading field 6: ", err)
+	} else {
+		p.Stdin = v
+	}
+	return nil
+}
+
+func (p *Template) ReadField7(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadI64(ctx); err != nil {
+		return thrift.PrependError("error reading field 7: ", err)
+	} else {
+		p.TimeLimitMs = &v
+	}
+	return nil
+}
+
+func (p *Template) Write(ctx context.Context, oprot thrift.TProtocol) error {
+	if err := oprot.WriteStructBegin(ctx, "Template"); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T write struct begin error: ", p), err)
+	}
+	if p != nil {
+		if err := p.writeField1(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField2(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField3(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField4(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField5(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField6(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField7(ctx, oprot); err != nil {
+			return err
+		}
+	}
+	if err := oprot.WriteFieldStop(ctx); err != nil {
+		return thrift.PrependError("write field stop error: ", err)
+	}
+	if err := oprot.WriteStructEnd(ctx); err != nil {
+		return thrift.PrependError("write struct stop error: ", err)
+	}
+	return nil
+}
+
+func (p *Template) writeField1(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetArgv() {
+		if err := oprot.WriteFieldBegin(ctx, "argv", thrift.LIST, 1); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 1:argv: ", p), err)
+		}
+		if err := oprot.WriteListBegin(ctx, thrift.STRING, len(p.Argv)); err != nil {
+			return thrift.PrependError("error writing list begin: ", err)
+		}
+		for _, v := range p.Argv {
+			if err := oprot.WriteString(ctx, string(v)); err != nil {
+				return thrift.PrependError(fmt.Sprintf("%T. (0) field write error: ", p), err)
+			}
+		}
+		if err := oprot.WriteListEnd(ctx); err != nil {
+			return thrift.PrependError("error writing list end: ", err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 1:argv: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *Template) writeField2(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetEnv() {
+		if err := oprot.WriteFieldBegin(ctx, "env", thrift.LIST, 2); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 2:env: ", p), err)
+		}
+		if err := oprot.WriteListBegin(ctx, thrift.STRING, len(p.Env)); err != nil {
+			return thrift.PrependError("error writing list begin: ", err)
+		}
+		for _, v := range p.Env {
+			if err := oprot.WriteString(ctx, string(v)); err != nil {
+				return thrift.PrependError(fmt.Sprintf("%T. (0) field write error: ", p), err)
+			}
+		}
+		if err := oprot.WriteListEnd(ctx); err != nil {
+			return thrift.PrependError("error writing list end: ", err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 2:env: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *Template) writeField3(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetScript() {
+		if err := oprot.WriteFieldBegin(ctx, "script", thrift.STRING, 3); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 3:script: ", p), err)
+		}
+		if err := oprot.WriteBinary(ctx, p.Script); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.script (3) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 3:script: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *Template) writeField4(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetImage() {
+		if err := oprot.WriteFieldBegin(ctx, "image", thrift.STRING, 4); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 4:image: ", p), err)
+		}
+		if err := oprot.WriteString(ctx, string(*p.Image)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.image (4) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 4:image: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *Template) writeField5(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetWorkdir() {
+		if err := oprot.WriteFieldBegin(ctx, "workdir", thrift.STRING, 5); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 5:workdir: ", p), err)
+		}
+		if err := oprot.WriteString(ctx, string(*p.Workdir)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.workdir (5) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 5:workdir: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *Template) writeField6(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetStdin() {
+		if err := oprot.WriteFieldBegin(ctx, "stdin", thrift.STRING, 6); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 6:stdin: ", p), err)
+		}
+		if err := oprot.WriteBinary(ctx, p.Stdin); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.stdin (6) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 6:stdin: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *Template) writeField7(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetTimeLimitMs() {
+		if err := oprot.WriteFieldBegin(ctx, "time_limit_ms", thrift.I64, 7); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 7:time_limit_ms: ", p), err)
+		}
+		if err := oprot.WriteI64(ctx, int64(*p.TimeLimitMs)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.time_limit_ms (7) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 7:time_limit_ms: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *Template) Equals(other *Template) bool {
+	if p == other {
+		return true
+	} else if p == nil || other == nil {
+		return false
+	}
+	if len(p.Argv) != len(other.Argv) {
+		return false
+	}
+	for i, _tgt := range p.Argv {
+		_src5 := other.Argv[i]
+		if _tgt != _src5 {
+			return false
+		}
+	}
+	if len(p.Env) != len(other.Env) {
+		return false
+	}
+	for i, _tgt := range p.Env {
+		_src6 := other.Env[i]
+		if _tgt != _src6 {
+			return false
+		}
+	}
+	if bytes.Compare(p.Script, other.Script) != 0 {
+		return false
+	}
+	if p.Image != other.Image {
+		if p.Image == nil || other.Image == nil {
+			return false
+		}
+		if (*p.Image) != (*other.Image) {
+			return false
+		}
+	}
+	if p.Workdir != other.Workdir {
+		if p.Workdir == nil || other.Workdir == nil {
+			return false
+		}
+		if (*p.Workdir) != (*other.Workdir) {
+			return false
+		}
+	}
+	if bytes.Compare(p.Stdin, other.Stdin) != 0 {
+		return false
+	}
+	if p.TimeLimitMs != other.TimeLimitMs {
+		if p.TimeLimitMs == nil || other.TimeLimitMs == nil {
+			return false
+		}
+		if (*p.TimeLimitMs) != (*other.TimeLimitMs) {
+			return false
+		}
+	}
+	return true
+}
+
+func (p *Template) String() string {
+	if p == nil {
+		return "<nil>"
+	}
+	return fmt.Sprintf("Template(%+v)", *p)
+}
+
+// Attributes:
+//   - Digest
+//   - Template
+//   - Job
+//   - Index
+//   - Entries
+type Command struct {
+	Digest   *string   `thrift:"digest,1" db:"digest" json:"digest,omitempty"`
+	Template *Template `thrift:"template,2" db:"template" json:"template,omitempty"`
+	Job      *string   `thrift:"job,3" db:"job" json:"job,omitempty"`
+	Index    *int64    `thrift:"index,4" db:"index" json:"index,omitempty"`
+	Entries  []string  `thrift:"entries,5" db:"entries" json:"entries,omitempty"`
+}
+
+func NewCommand() *Command {
+	return &Command{}
+}
+
+var Command_Digest_DEFAULT string
+
+func (p *Command) GetDigest() string {
+	if !p.IsSetDigest() {
+		return Command_Digest_DEFAULT
+	}
+	return *p.Digest
+}
+
+var Command_Template_DEFAULT *Template
+
+func (p *Command) GetTemplate() *Template {
+	if !p.IsSetTemplate() {
+		return Command_Template_DEFAULT
+	}
+	return p.Template
+}
+
+var Command_Job_DEFAULT string
+
+func (p *Command) GetJob() string {
+	if !p.IsSetJob() {
+		return Command_Job_DEFAULT
+	}
+	return *p.Job
+}
+
+var Command_Index_DEFAULT int64
+
+func (p *Command) GetIndex() int64 {
+	if !p.IsSetIndex() {
+		return Command_Index_DEFAULT
+	}
+	return *p.Index
+}
+
+var Command_Entries_DEFAULT []string
+
+func (p *Command) GetEntries() []string {
+	return p.Entries
+}
+func (p *Command) IsSetDigest() bool {
+	return p.Digest != nil
+}
+
+func (p *Command) IsSetTemplate() bool {
+	return p.Template != nil
+}
+
+func (p *Command) IsSetJob() bool {
+	return p.Job != nil
+}
+
+func (p *Command) IsSetIndex() bool {
+	return p.Index != nil
+}
+
+func (p *Command) IsSetEntries() bool {
+	return p.Entries != nil
+}
+
+func (p *Command) Read(ctx context.Context, iprot thrift.TProtocol) error {
+	if _, err := iprot.ReadStructBegin(ctx); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T read error: ", p), err)
+	}
+
+	for {
+		_, fieldTypeId, fieldId, err := iprot.ReadFieldBegin(ctx)
+		if err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T field %d read error: ", p, fieldId), err)
+		}
+		if fieldTypeId == thrift.STOP {
+			break
+		}
+		switch fieldId {
+		case 1:
+			if fieldTypeId == thrift.STRING {
+				if err := p.ReadField1(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 2:
+			if fieldTypeId == thrift.STRUCT {
+				if err := p.ReadField2(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 3:
+			if fieldTypeId == thrift.STRING {
+				if err := p.ReadField3(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 4:
+			if fieldTypeId == thrift.I64 {
+				if err := p.ReadField4(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 5:
+			if fieldTypeId == thrift.LIST {
+				if err := p.ReadField5(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		default:
+			if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+				return err
+			}
+		}
+		if err := iprot.ReadFieldEnd(ctx); err != nil {
+			return err
+		}
+	}
+	if err := iprot.ReadStructEnd(ctx); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T read struct end error: ", p), err)
+	}
+	return nil
+}
+
+func (p *Command) ReadField1(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadString(ctx); err != nil {
+		return thrift.PrependError("error reading field 1: ", err)
+	} else {
+		p.Digest = &v
+	}
+	return nil
+}
+
+func (p *Command) ReadField2(ctx context.Context, iprot thrift.TProtocol) error {
+	p.Template = &Template{}
+	if err := p.Template.Read(ctx, iprot); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", p.Template), err)
+	}
+	return nil
+}
+
+func (p *Command) ReadField3(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadString(ctx); err != nil {
+		return thrift.PrependError("error reading field 3: ", err)
+	} else {
+		p.Job = &v
+	}
+	return nil
+}
+
+func (p *Command) ReadField4(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadI64(ctx); err != nil {
+		return thrift.PrependError("error reading field 4: ", err)
+	} else {
+		p.Index = &v
+	}
+	return nil
+}
+
+func (p *Command) ReadField5(ctx context.Context, iprot thrift.TProtocol) error {
+	_, size, err := iprot.ReadListBegin(ctx)
+	if err != nil {
+		return thrift.PrependError("error reading list begin: ", err)
+	}
+	tSlice := make([]string, 0, size)
+	p.Entries = tSlice
+	for i := 0; i < size; i++ {
+		var _elem7 string
+		if v, err := iprot.ReadString(ctx); err != nil {
+			return thrift.PrependError("error reading field 0: ", err)
+		} else {
+			_elem7 = v
+		}
+		p.Entries = append(p.Entries, _elem7)
+	}
+	if err := iprot.ReadListEnd(ctx); err != nil {
+		return thrift.PrependError("error reading list end: ", err)
+	}
+	return nil
+}
+
+func (p *Command) Write(ctx context.Context, oprot thrift.TProtocol) error {
+	if err := oprot.WriteStructBegin(ctx, "Command"); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T write struct begin error: ", p), err)
+	}
+	if p != nil {
+		if err := p.writeField1(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField2(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField3(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField4(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField5(ctx, oprot); err != nil {
+			return err
+		}
+	}
+	if err := oprot.WriteFieldStop(ctx); err != nil {
+		return thrift.PrependError("write field stop error: ", err)
+	}
+	if err := oprot.WriteStructEnd(ctx); err != nil {
+		return thrift.PrependError("write struct stop error: ", err)
+	}
+	return nil
+}
+
+func (p *Command) writeField1(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetDigest() {
+		if err := oprot.WriteFieldBegin(ctx, "digest", thrift.STRING, 1); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 1:digest: ", p), err)
+		}
+		if err := oprot.WriteString(ctx, string(*p.Digest)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.digest (1) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 1:digest: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *Command) writeField2(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetTemplate() {
+		if err := oprot.WriteFieldBegin(ctx, "template", thrift.STRUCT, 2); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 2:template: ", p), err)
+		}
+		if err := p.Template.Write(ctx, oprot); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T error writing struct: ", p.Template), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 2:template: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *Command) writeField3(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetJob() {
+		if err := oprot.WriteFieldBegin(ctx, "job", thrift.STRING, 3); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 3:job: ", p), err)
+		}
+		if err := oprot.WriteString(ctx, string(*p.Job)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.job (3) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 3:job: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *Command) writeField4(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetIndex() {
+		if err := oprot.WriteFieldBegin(ctx, "index", thrift.I64, 4); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 4:index: ", p), err)
+		}
+		if err := oprot.WriteI64(ctx, int64(*p.Index)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.index (4) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 4:index: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *Command) writeField5(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetEntries() {
+		if err := oprot.WriteFieldBegin(ctx, "entries", thrift.LIST, 5); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 5:entries: ", p), err)
+		}
+		if err := oprot.WriteListBegin(ctx, thrift.STRING, len(p.Entries)); err != nil {
+			return thrift.PrependError("error writing list begin: ", err)
+		}
+		for _, v := range p.Entries {
+			if err := oprot.WriteString(ctx, string(v)); err != nil {
+				return thrift.PrependError(fmt.Sprintf("%T. (0) field write error: ", p), err)
+			}
+		}
+		if err := oprot.WriteListEnd(ctx); err != nil {
+			return thrift.PrependError("error writing list end: ", err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 5:entries: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *Command) Equals(other *Command) bool {
+	if p == other {
+		return true
+	} else if p == nil || other == nil {
+		return false
+	}
+	if p.Digest != other.Digest {
+		if p.Digest == nil || other.Digest == nil {
+			return false
+		}
+		if (*p.Digest) != (*other.Digest) {
+			return false
+		}
+	}
+	if !p.Template.Equals(other.Template) {
+		return false
+	}
+	if p.Job != other.Job {
+		if p.Job == nil || other.Job == nil {
+			return false
+		}
+		if (*p.Job) != (*other.Job) {
+			return false
+		}
+	}
+	if p.Index != other.Index {
+		if p.Index == nil || other.Index == nil {
+			return false
+		}
+		if (*p.Index) != (*other.Index) {
+			return false
+		}
+	}
+	if len(p.Entries) != len(other.Entries) {
+		return false
+	}
+	for i, _tgt := range p.Entries {
+		_src8 := other.Entries[i]
+		if _tgt != _src8 {
+			return false
+		}
+	}
+	return true
+}
+
+func (p *Command) String() string {
+	if p == nil {
+		return "<nil>"
+	}
+	return fmt.Sprintf("Command(%+v)", *p)
+}
+
+// Attributes:
+//   - ID
+//   - Name
+//   - Text
+//   - Tasks
+//   - SubmittedUnixUs
+//   - Retries
+//   - CrashLimit
+//   - MaxFails
+type Job struct {
+	ID              *string `thrift:"id,1" db:"id" json:"id,omitempty"`
+	Name            *string `thrift:"name,2" db:"name" json:"name,omitempty"`
+	Text            *string `thrift:"text,3" db:"text" json:"text,omitempty"`
+	Tasks           *int64  `thrift:"tasks,4" db:"tasks" json:"tasks,omitempty"`
+	SubmittedUnixUs *int64  `thrift:"submitted_unix_us,5" db:"submitted_unix_us" json:"submitted_unix_us,omitempty"`
+	Retries         *int32  `thrift:"retries,6" db:"retries" json:"retries,omitempty"`
+	CrashLimit      *int32  `thrift:"crash_limit,7" db:"crash_limit" json:"crash_limit,omitempty"`
+	MaxFails        *int64  `thrift:"max_fails,8" db:"max_fails" json:"max_fails,omitempty"`
+}
+
+func NewJob() *Job {
+	return &Job{}
+}
+
+var Job_ID_DEFAULT string
+
+func (p *Job) GetID() string {
+	if !p.IsSetID() {
+		return Job_ID_DEFAULT
+	}
+	return *p.ID
+}
+
+var Job_Name_DEFAULT string
+
+func (p *Job) GetName() string {
+	if !p.IsSetName() {
+		return Job_Name_DEFAULT
+	}
+	return *p.Name
+}
+
+var Job_Text_DEFAULT string
+
+func (p *Job) GetText() string {
+	if !p.IsSetText() {
+		return Job_Text_DEFAULT
+	}
+	return *p.Text
+}
+
+var Job_Tasks_DEFAULT int64
+
+func (p *Job) GetTasks() int64 {
+	if !p.IsSetTasks() {
+		return Job_Tasks_DEFAULT
+	}
+	return *p.Tasks
+}
+
+var Job_SubmittedUnixUs_DEFAULT int64
+
+func (p *Job) GetSubmittedUnixUs() int64 {
+	if !p.IsSetSubmittedUnixUs() {
+		return Job_SubmittedUnixUs_DEFAULT
+	}
+	return *p.SubmittedUnixUs
+}
+
+var Job_Retries_DEFAULT int32
+
+func (p *Job) GetRetries() int32 {
+	if !p.IsSetRetries() {
+		return Job_Retries_DEFAULT
+	}
+	return *p.Retries
+}
+
+var Job_CrashLimit_DEFAULT int32
+
+func (p *Job) GetCrashLimit() int32 {
+	if !p.IsSetCrashLimit() {
+		return Job_CrashLimit_DEFAULT
+	}
+	return *p.CrashLimit
+}
+
+var Job_MaxFails_DEFAULT int64
+
+func (p *Job) GetMaxFails() int64 {
+	if !p.IsSetMaxFails() {
+		return Job_MaxFails_DEFAULT
+	}
+	return *p.MaxFails
+}
+func (p *Job) IsSetID() bool {
+	return p.ID != nil
+}
+
+func (p *Job) IsSetName() bool {
+	return p.Name != nil
+}
+
+func (p *Job) IsSetText() bool {
+	return p.Text != nil
+}
+
+func (p *Job) IsSetTasks() bool {
+	return p.Tasks != nil
+}
+
+func (p *Job) IsSetSubmittedUnixUs() bool {
+	return p.SubmittedUnixUs != nil
+}
+
+func (p *Job) IsSetRetries() bool {
+	return p.Retries != nil
+}
+
+func (p *Job) IsSetCrashLimit() bool {
+	return p.CrashLimit != nil
+}
+
+func (p *Job) IsSetMaxFails() bool {
+	return p.MaxFails != nil
+}
+
+func (p *Job) Read(ctx context.Context, iprot thrift.TProtocol) error {
+	if _, err := iprot.ReadStructBegin(ctx); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T read error: ", p), err)
+	}
+
+	for {
+		_, fieldTypeId, fieldId, err := iprot.ReadFieldBegin(ctx)
+		if err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T field %d read error: ", p, fieldId), err)
+		}
+		if fieldTypeId == thrift.STOP {
+			break
+		}
+		switch fieldId {
+		case 1:
+			if fieldTypeId == thrift.STRING {
+				if err := p.ReadField1(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 2:
+			if fieldTypeId == thrift.STRING {
+				if err := p.ReadField2(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 3:
+			if fieldTypeId == thrift.STRING {
+				if err := p.ReadField3(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 4:
+			if fieldTypeId == thrift.I64 {
+				if err := p.ReadField4(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 5:
+			if fieldTypeId == thrift.I64 {
+				if err := p.ReadField5(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 6:
+			if fieldTypeId == thrift.I32 {
+				if err := p.ReadField6(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 7:
+			if fieldTypeId == thrift.I32 {
+				if err := p.ReadField7(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 8:
+			if fieldTypeId == thrift.I64 {
+				if err := p.ReadField8(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		default:
+			if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+				return err
+			}
+		}
+		if err := iprot.ReadFieldEnd(ctx); err != nil {
+			return err
+		}
+	}
+	if err := iprot.ReadStructEnd(ctx); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T read struct end error: ", p), err)
+	}
+	return nil
+}
+
+func (p *Job) ReadField1(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadString(ctx); err != nil {
+		return thrift.PrependError("error reading field 1: ", err)
+	} else {
+		p.ID = &v
+	}
+	return nil
+}
+
+func (p *Job) ReadField2(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadString(ctx); err != nil {
+		return thrift.PrependError("error reading field 2: ", err)
+	} else {
+		p.Name = &v
+	}
+	return nil
+}
+
+func (p *Job) ReadField3(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadString(ctx); err != nil {
+		return thrift.PrependError("error reading field 3: ", err)
+	} else {
+		p.Text = &v
+	}
+	return nil
+}
+
+func (p *Job) ReadField4(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadI64(ctx); err != nil {
+		return thrift.PrependError("error reading field 4: ", err)
+	} else {
+		p.Tasks = &v
+	}
+	return nil
+}
+
+func (p *Job) ReadField5(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadI64(ctx); err != nil {
+		return thrift.PrependError("error reading field 5: ", err)
+	} else {
+		p.SubmittedUnixUs = &v
+	}
+	return nil
+}
+
+func (p *Job) ReadField6(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadI32(ctx); err != nil {
+		return thrift.PrependError("error reading field 6: ", err)
+	} else {
+		p.Retries = &v
+	}
+	return nil
+}
+
+func (p *Job) ReadField7(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadI32(ctx); err != nil {
+		return thrift.PrependError("error reading field 7: ", err)
+	} else {
+		p.CrashLimit = &v
+	}
+	return nil
+}
+
+func (p *Job) ReadField8(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadI64(ctx); err != nil {
+		return thrift.PrependError("error reading field 8: ", err)
+	} else {
+		p.MaxFails = &v
+	}
+	return nil
+}
+
+func (p *Job) Write(ctx context.Context, oprot thrift.TProtocol) error {
+	if err := oprot.WriteStructBegin(ctx, "Job"); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T write struct begin error: ", p), err)
+	}
+	if p != nil {
+		if err := p.writeField1(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField2(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField3(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField4(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField5(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField6(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField7(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField8(ctx, oprot); err != nil {
+			return err
+		}
+	}
+	if err := oprot.WriteFieldStop(ctx); err != nil {
+		return thrift.PrependError("write field stop error: ", err)
+	}
+	if err := oprot.WriteStructEnd(ctx); err != nil {
+		return thrift.PrependError("write struct stop error: ", err)
+	}
+	return nil
+}
+
+func (p *Job) writeField1(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetID() {
+		if err := oprot.WriteFieldBegin(ctx, "id", thrift.STRING, 1); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 1:id: ", p), err)
+		}
+		if err := oprot.WriteString(ctx, string(*p.ID)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.id (1) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 1:id: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *Job) writeField2(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetName() {
+		if err := oprot.WriteFieldBegin(ctx, "name", thrift.STRING, 2); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 2:name: ", p), err)
+		}
+		if err := oprot.WriteString(ctx, string(*p.Name)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.name (2) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 2:name: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *Job) writeField3(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetText() {
+		if err := oprot.WriteFieldBegin(ctx, "text", thrift.STRING, 3); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 3:text: ", p), err)
+		}
+		if err := oprot.WriteString(ctx, string(*p.Text)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.text (3) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 3:text: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *Job) writeField4(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetTasks() {
+		if err := oprot.WriteFieldBegin(ctx, "tasks", thrift.I64, 4); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 4:tasks: ", p), err)
+		}
+		if err := oprot.WriteI64(ctx, int64(*p.Tasks)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.tasks (4) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 4:tasks: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *Job) writeField5(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetSubmittedUnixUs() {
+		if err := oprot.WriteFieldBegin(ctx, "submitted_unix_us", thrift.I64, 5); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 5:submitted_unix_us: ", p), err)
+		}
+		if err := oprot.WriteI64(ctx, int64(*p.SubmittedUnixUs)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.submitted_unix_us (5) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 5:submitted_unix_us: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *Job) writeField6(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetRetries() {
+		if err := oprot.WriteFieldBegin(ctx, "retries", thrift.I32, 6); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 6:retries: ", p), err)
+		}
+		if err := oprot.WriteI32(ctx, int32(*p.Retries)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.retries (6) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 6:retries: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *Job) writeField7(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetCrashLimit() {
+		if err := oprot.WriteFieldBegin(ctx, "crash_limit", thrift.I32, 7); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 7:crash_limit: ", p), err)
+		}
+		if err := oprot.WriteI32(ctx, int32(*p.CrashLimit)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.crash_limit (7) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 7:crash_limit: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *Job) writeField8(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetMaxFails() {
+		if err := oprot.WriteFieldBegin(ctx, "max_fails", thrift.I64, 8); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 8:max_fails: ", p), err)
+		}
+		if err := oprot.WriteI64(ctx, int64(*p.MaxFails)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.max_fails (8) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 8:max_fails: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *Job) Equals(other *Job) bool {
+	if p == other {
+		return true
+	} else if p == nil || other == nil {
+		return false
+	}
+	if p.ID != other.ID {
+		if p.ID == nil || other.ID == nil {
+			return false
+		}
+		if (*p.ID) != (*other.ID) {
+			return false
+		}
+	}
+	if p.Name != other.Name {
+		if p.Name == nil || other.Name == nil {
+			return false
+		}
+		if (*p.Name) != (*other.Name) {
+			return false
+		}
+	}
+	if p.Text != other.Text {
+		if p.Text == nil || other.Text == nil {
+			return false
+		}
+		if (*p.Text) != (*other.Text) {
+			return false
+		}
+	}
+	if p.Tasks != other.Tasks {
+		if p.Tasks == nil || other.Tasks == nil {
+			return false
+		}
+		if (*p.Tasks) != (*other.Tasks) {
+			return false
+		}
+	}
+	if p.SubmittedUnixUs != other.SubmittedUnixUs {
+		if p.SubmittedUnixUs == nil || other.SubmittedUnixUs == nil {
+			return false
+		}
+		if (*p.SubmittedUnixUs) != (*other.SubmittedUnixUs) {
+			return false
+		}
+	}
+	if p.Retries != other.Retries {
+		if p.Retries == nil || other.Retries == nil {
+			return false
+		}
+		if (*p.Retries) != (*other.Retries) {
+			return false
+		}
+	}
+	if p.CrashLimit != other.CrashLimit {
+		if p.CrashLimit == nil || other.CrashLimit == nil {
+			return false
+		}
+		if (*p.CrashLimit) != (*other.CrashLimit) {
+			return false
+		}
+	}
+	if p.MaxFails != other.MaxFails {
+		if p.MaxFails == nil || other.MaxFails == nil {
+			return false
+		}
+		if (*p.MaxFails) != (*other.MaxFails) {
+			return false
+		}
+	}
+	return true
+}
+
+func (p *Job) String() string {
+	if p == nil {
+		return "<nil>"
+	}
+	return fmt.Sprintf("Job(%+v)", *p)
+}
+
+// Attributes:
+//   - Job
+//   - Scheduler
+//   - Accepted
+//   - Finished
+//   - Failed
+//   - TimedOut
+//   - Cancelled
+//   - Lost
+//   - Retried
+//   - EndedUnixUs
+type JobStatus struct {
+	Job         *Job    `thrift:"job,1" db:"job" json:"job,omitempty"`
+	Scheduler   *string `thrift:"scheduler,2" db:"scheduler" json:"scheduler,omitempty"`
+	Accepted    *int64  `thrift:"accepted,3" db:"accepted" json:"accepted,omitempty"`
+	Finished    *int64  `thrift:"finished,4" db:"finished" json:"finished,omitempty"`
+	Failed      *int64  `thrift:"failed,5" db:"failed" json:"failed,omitempty"`
+	TimedOut    *int64  `thrift:"timed_out,6" db:"timed_out" json:"timed_out,omitempty"`
+	Cancelled   *int64  `thrift:"cancelled,7" db:"cancelled" json:"cancelled,omitempty"`
+	Lost        *int64  `thrift:"lost,8" db:"lost" json:"lost,omitempty"`
+	Retried     *int64  `thrift:"retried,9" db:"retried" json:"retried,omitempty"`
+	EndedUnixUs *int64  `thrift:"ended_unix_us,10" db:"ended_unix_us" json:"ended_unix_us,omitempty"`
+}
+
+func NewJobStatus() *JobStatus {
+	return &JobStatus{}
+}
+
+var JobStatus_Job_DEFAULT *Job
+
+func (p *JobStatus) GetJob() *Job {
+	if !p.IsSetJob() {
+		return JobStatus_Job_DEFAULT
+	}
+	return p.Job
+}
+
+var JobStatus_Scheduler_DEFAULT string
+
+func (p *JobStatus) GetScheduler() string {
+	if !p.IsSetScheduler() {
+		return JobStatus_Scheduler_DEFAULT
+	}
+	return *p.Scheduler
+}
+
+var JobStatus_Accepted_DEFAULT int64
+
+func (p *JobStatus) GetAccepted() int64 {
+	if !p.IsSetAccepted() {
+		return JobStatus_Accepted_DEFAULT
+	}
+	return *p.Accepted
+}
+
+var JobStatus_Finished_DEFAULT int64
+
+func (p *JobStatus) GetFinished() int64 {
+	if !p.IsSetFinished() {
+		return JobStatus_Finished_DEFAULT
+	}
+	return *p.Finished
+}
+
+var JobStatus_Failed_DEFAULT int64
+
+func (p *JobStatus) GetFailed() int64 {
+	if !p.IsSetFailed() {
+		return JobStatus_Failed_DEFAULT
+	}
+	return *p.Failed
+}
+
+var JobStatus_TimedOut_DEFAULT int64
+
+func (p *JobStatus) GetTimedOut() int64 {
+	if !p.IsSetTimedOut() {
+		return JobStatus_TimedOut_DEFAULT
+	}
+	return *p.TimedOut
+}
+
+var JobStatus_Cancelled_DEFAULT int64
+
+func (p *JobStatus) GetCancelled() int64 {
+	if !p.IsSetCancelled() {
+		return JobStatus_Cancelled_DEFAULT
+	}
+	return *p.Cancelled
+}
+
+var JobStatus_Lost_DEFAULT int64
+
+func (p *JobStatus) GetLost() int64 {
+	if !p.IsSetLost() {
+		return JobStatus_Lost_DEFAULT
+	}
+	return *p.Lost
+}
+
+var JobStatus_Retried_DEFAULT int64
+
+func (p *JobStatus) GetRetried() int64 {
+	if !p.IsSetRetried() {
+		return JobStatus_Retried_DEFAULT
+	}
+	return *p.Retried
+}
+
+var JobStatus_EndedUnixUs_DEFAULT int64
+
+func (p *JobStatus) GetEndedUnixUs() int64 {
+	if !p.IsSetEndedUnixUs() {
+		return JobStatus_EndedUnixUs_DEFAULT
+	}
+	return *p.EndedUnixUs
+}
+func (p *JobStatus) IsSetJob() bool {
+	return p.Job != nil
+}
+
+func (p *JobStatus) IsSetScheduler() bool {
+	return p.Scheduler != nil
+}
+
+func (p *JobStatus) IsSetAccepted() bool {
+	return p.Accepted != nil
+}
+
+func (p *JobStatus) IsSetFinished() bool {
+	return p.Finished != nil
+}
+
+func (p *JobStatus) IsSetFailed() bool {
+	return p.Failed != nil
+}
+
+func (p *JobStatus) IsSetTimedOut() bool {
+	return p.TimedOut != nil
+}
+
+func (p *JobStatus) IsSetCancelled() bool {
+	return p.Cancelled != nil
+}
+
+func (p *JobStatus) IsSetLost() bool {
+	return p.Lost != nil
+}
+
+func (p *JobStatus) IsSetRetried() bool {
+	return p.Retried != nil
+}
+
+func (p *JobStatus) IsSetEndedUnixUs() bool {
+	return p.EndedUnixUs != nil
+}
+
+func (p *JobStatus) Read(ctx context.Context, iprot thrift.TProtocol) error {
+	if _, err := iprot.ReadStructBegin(ctx); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T read error: ", p), err)
+	}
+
+	for {
+		_, fieldTypeId, fieldId, err := iprot.ReadFieldBegin(ctx)
+		if err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T field %d read error: ", p, fieldId), err)
+		}
+		if fieldTypeId == thrift.STOP {
+			break
+		}
+		switch fieldId {
+		case 1:
+			if fieldTypeId == thrift.STRUCT {
+				if err := p.ReadField1(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 2:
+			if fieldTypeId == thrift.STRING {
+				if err := p.ReadField2(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 3:
+			if fieldTypeId == thrift.I64 {
+				if err := p.ReadField3(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 4:
+			if fieldTypeId == thrift.I64 {
+				if err := p.ReadField4(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 5:
+			if fieldTypeId == thrift.I64 {
+				if err := p.ReadField5(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 6:
+			if fieldTypeId == thrift.I64 {
+				if err := p.ReadField6(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 7:
+			if fieldTypeId == thrift.I64 {
+				if err := p.ReadField7(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 8:
+			if fieldTypeId == thrift.I64 {
+				if err := p.ReadField8(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 9:
+			if fieldTypeId == thrift.I64 {
+				if err := p.ReadField9(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 10:
+			if fieldTypeId == thrift.I64 {
+				if err := p.ReadField10(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		default:
+			if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+				return err
+			}
+		}
+		if err := iprot.ReadFieldEnd(ctx); err != nil {
+			return err
+		}
+	}
+	if err := iprot.ReadStructEnd(ctx); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T read struct end error: ", p), err)
+	}
+	return nil
+}
+
+func (p *JobStatus) ReadField1(ctx context.Context, iprot thrift.TProtocol) error {
+	p.Job = &Job{}
+	if err := p.Job.Read(ctx, iprot); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", p.Job), err)
+	}
+	return nil
+}
+
+func (p *JobStatus) ReadField2(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadString(ctx); err != nil {
+		return thrift.PrependError("error reading field 2: ", err)
+	} else {
+		p.Scheduler = &v
+	}
+	return nil
+}
+
+func (p *JobStatus) ReadField3(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadI64(ctx); err != nil {
+		return thrift.PrependError("error reading field 3: ", err)
+	} else {
+		p.Accepted = &v
+	}
+	return nil
+}
+
+func (p *JobStatus) ReadField4(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadI64(ctx); err != nil {
+		return thrift.PrependError("error reading field 4: ", err)
+	} else {
+		p.Finished = &v
+	}
+	return nil
+}
+
+func (p *JobStatus) ReadField5(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadI64(ctx); err != nil {
+		return thrift.PrependError("error reading field 5: ", err)
+	} else {
+		p.Failed = &v
+	}
+	return nil
+}
+
+func (p *JobStatus) ReadField6(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadI64(ctx); err != nil {
+		return thrift.PrependError("error reading field 6: ", err)
+	} else {
+		p.TimedOut = &v
+	}
+	return nil
+}
+
+func (p *JobStatus) ReadField7(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadI64(ctx); err != nil {
+		return thrift.PrependError("error reading field 7: ", err)
+	} else {
+		p.Cancelled = &v
+	}
+	return nil
+}
+
+func (p *JobStatus) ReadField8(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadI64(ctx); err != nil {
+		return thrift.PrependError("error reading field 8: ", err)
+	} else {
+		p.Lost = &v
+	}
+	return nil
+}
+
+func (p *JobStatus) ReadField9(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadI64(ctx); err != nil {
+		return thrift.PrependError("error reading field 9: ", err)
+	} else {
+		p.Retried = &v
+	}
+	return nil
+}
+
+func (p *JobStatus) ReadField10(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadI64(ctx); err != nil {
+		return thrift.PrependError("error reading field 10: ", err)
+	} else {
+		p.EndedUnixUs = &v
+	}
+	return nil
+}
+
+func (p *JobStatus) Write(ctx context.Context, oprot thrift.TProtocol) error {
+	if err := oprot.WriteStructBegin(ctx, "JobStatus"); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T write struct begin error: ", p), err)
+	}
+	if p != nil {
+		if err := p.writeField1(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField2(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField3(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField4(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField5(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField6(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField7(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField8(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField9(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField10(ctx, oprot); err != nil {
+			return err
+		}
+	}
+	if err := oprot.WriteFieldStop(ctx); err != nil {
+		return thrift.PrependError("write field stop error: ", err)
+	}
+	if err := oprot.WriteStructEnd(ctx); err != nil {
+		return thrift.PrependError("write struct stop error: ", err)
+	}
+	return nil
+}
+
+func (p *JobStatus) writeField1(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetJob() {
+		if err := oprot.WriteFieldBegin(ctx, "job", thrift.STRUCT, 1); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 1:job: ", p), err)
+		}
+		if err := p.Job.Write(ctx, oprot); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T error writing struct: ", p.Job), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 1:job: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *JobStatus) writeField2(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetScheduler() {
+		if err := oprot.WriteFieldBegin(ctx, "scheduler", thrift.STRING, 2); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 2:scheduler: ", p), err)
+		}
+		if err := oprot.WriteString(ctx, string(*p.Scheduler)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.scheduler (2) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 2:scheduler: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *JobStatus) writeField3(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetAccepted() {
+		if err := oprot.WriteFieldBegin(ctx, "accepted", thrift.I64, 3); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 3:accepted: ", p), err)
+		}
+		if err := oprot.WriteI64(ctx, int64(*p.Accepted)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.accepted (3) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 3:accepted: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *JobStatus) writeField4(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetFinished() {
+		if err := oprot.WriteFieldBegin(ctx, "finished", thrift.I64, 4); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 4:finished: ", p), err)
+		}
+		if err := oprot.WriteI64(ctx, int64(*p.Finished)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.finished (4) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 4:finished: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *JobStatus) writeField5(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetFailed() {
+		if err := oprot.WriteFieldBegin(ctx, "failed", thrift.I64, 5); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 5:failed: ", p), err)
+		}
+		if err := oprot.WriteI64(ctx, int64(*p.Failed)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.failed (5) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 5:failed: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *JobStatus) writeField6(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetTimedOut() {
+		if err := oprot.WriteFieldBegin(ctx, "timed_out", thrift.I64, 6); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 6:timed_out: ", p), err)
+		}
+		if err := oprot.WriteI64(ctx, int64(*p.TimedOut)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.timed_out (6) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 6:timed_out: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *JobStatus) writeField7(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetCancelled() {
+		if err := oprot.WriteFieldBegin(ctx, "cancelled", thrift.I64, 7); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 7:cancelled: ", p), err)
+		}
+		if err := oprot.WriteI64(ctx, int64(*p.Cancelled)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.cancelled (7) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 7:cancelled: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *JobStatus) writeField8(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetLost() {
+		if err := oprot.WriteFieldBegin(ctx, "lost", thrift.I64, 8); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 8:lost: ", p), err)
+		}
+		if err := oprot.WriteI64(ctx, int64(*p.Lost)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.lost (8) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 8:lost: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *JobStatus) writeField9(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetRetried() {
+		if err := oprot.WriteFieldBegin(ctx, "retried", thrift.I64, 9); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 9:retried: ", p), err)
+		}
+		if err := oprot.WriteI64(ctx, int64(*p.Retried)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.retried (9) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 9:retried: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *JobStatus) writeField10(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetEndedUnixUs() {
+		if err := oprot.WriteFieldBegin(ctx, "ended_unix_us", thrift.I64, 10); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 10:ended_unix_us: ", p), err)
+		}
+		if err := oprot.WriteI64(ctx, int64(*p.EndedUnixUs)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.ended_unix_us (10) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 10:ended_unix_us: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *JobStatus) Equals(other *JobStatus) bool {
+	if p == other {
+		return true
+	} else if p == nil || other == nil {
+		return false
+	}
+	if !p.Job.Equals(other.Job) {
+		return false
+	}
+	if p.Scheduler != other.Scheduler {
+		if p.Scheduler == nil || other.Scheduler == nil {
+			return false
+		}
+		if (*p.Scheduler) != (*other.Scheduler) {
+			return false
+		}
+	}
+	if p.Accepted != other.Accepted {
+		if p.Accepted == nil || other.Accepted == nil {
+			return false
+		}
+		if (*p.Accepted) != (*other.Accepted) {
+			return false
+		}
+	}
+	if p.Finished != other.Finished {
+		if p.Finished == nil || other.Finished == nil {
+			return false
+		}
+		if (*p.Finished) != (*other.Finished) {
+			return false
+		}
+	}
+	if p.Failed != other.Failed {
+		if p.Failed == nil || other.Failed == nil {
+			return false
+		}
+		if (*p.Failed) != (*other.Failed) {
+			return false
+		}
+	}
+	if p.TimedOut != other.TimedOut {
+		if p.TimedOut == nil || other.TimedOut == nil {
+			return false
+		}
+		if (*p.TimedOut) != (*other.TimedOut) {
+			return false
+		}
+	}
+	if p.Cancelled != other.Cancelled {
+		if p.Cancelled == nil || other.Cancelled == nil {
+			return false
+		}
+		if (*p.Cancelled) != (*other.Cancelled) {
+			return false
+		}
+	}
+	if p.Lost != other.Lost {
+		if p.Lost == nil || other.Lost == nil {
+			return false
+		}
+		if (*p.Lost) != (*other.Lost) {
+			return false
+		}
+	}
+	if p.Retried != other.Retried {
+		if p.Retried == nil || other.Retried == nil {
+			return false
+		}
+		if (*p.Retried) != (*other.Retried) {
+			return false
+		}
+	}
+	if p.EndedUnixUs != other.EndedUnixUs {
+		if p.EndedUnixUs == nil || other.EndedUnixUs == nil {
+			return false
+		}
+		if (*p.EndedUnixUs) != (*other.EndedUnixUs) {
+			return false
+		}
+	}
+	return true
+}
+
+func (p *JobStatus) String() string {
+	if p == nil {
+		return "<nil>"
+	}
+	return fmt.Sprintf("JobStatus(%+v)", *p)
+}
+
+// Attributes:
+//   - ID
+//   - Max
+//   - WaitMs
+type JobQuery struct {
+	ID     *string `thrift:"id,1" db:"id" json:"id,omitempty"`
+	Max    *int32  `thrift:"max,2" db:"max" json:"max,omitempty"`
+	WaitMs *int32  `thrift:"wait_ms,3" db:"wait_ms" json:"wait_ms,omitempty"`
+}
+
+func NewJobQuery() *JobQuery {
+	return &JobQuery{}
+}
+
+var JobQuery_ID_DEFAULT string
+
+func (p *JobQuery) GetID() string {
+	if !p.IsSetID() {
+		return JobQuery_ID_DEFAULT
+	}
+	return *p.ID
+}
+
+var JobQuery_Max_DEFAULT int32
+
+func (p *JobQuery) GetMax() int32 {
+	if !p.IsSetMax() {
+		return JobQuery_Max_DEFAULT
+	}
+	return *p.Max
+}
+
+var JobQuery_WaitMs_DEFAULT int32
+
+func (p *JobQuery) GetWaitMs() int32 {
+	if !p.IsSetWaitMs() {
+		return JobQuery_WaitMs_DEFAULT
+	}
+	return *p.WaitMs
+}
+func (p *JobQuery) IsSetID() bool {
+	return p.ID != nil
+}
+
+func (p *JobQuery) IsSetMax() bool {
+	return p.Max != nil
+}
+
+func (p *JobQuery) IsSetWaitMs() bool {
+	return p.WaitMs != nil
+}
+
+func (p *JobQuery) Read(ctx context.Context, iprot thrift.TProtocol) error {
+	if _, err := iprot.ReadStructBegin(ctx); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T read error: ", p), err)
+	}
+
+	for {
+		_, fieldTypeId, fieldId, err := iprot.ReadFieldBegin(ctx)
+		if err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T field %d read error: ", p, fieldId), err)
+		}
+		if fieldTypeId == thrift.STOP {
+			break
+		}
+		switch fieldId {
+		case 1:
+			if fieldTypeId == thrift.STRING {
+				if err := p.ReadField1(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 2:
+			if fieldTypeId == thrift.I32 {
+				if err := p.ReadField2(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 3:
+			if fieldTypeId == thrift.I32 {
+				if err := p.ReadField3(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		default:
+			if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+				return err
+			}
+		}
+		if err := iprot.ReadFieldEnd(ctx); err != nil {
+			return err
+		}
+	}
+	if err := iprot.ReadStructEnd(ctx); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T read struct end error: ", p), err)
+	}
+	return nil
+}
+
+func (p *JobQuery) ReadField1(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadString(ctx); err != nil {
+		return thrift.PrependError("error reading field 1: ", err)
+	} else {
+		p.ID = &v
+	}
+	return nil
+}
+
+func (p *JobQuery) ReadField2(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadI32(ctx); err != nil {
+		return thrift.PrependError("error reading field 2: ", err)
+	} else {
+		p.Max = &v
+	}
+	return nil
+}
+
+func (p *JobQuery) ReadField3(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadI32(ctx); err != nil {
+		return thrift.PrependError("error reading field 3: ", err)
+	} else {
+		p.WaitMs = &v
+	}
+	return nil
+}
+
+func (p *JobQuery) Write(ctx context.Context, oprot thrift.TProtocol) error {
+	if err := oprot.WriteStructBegin(ctx, "JobQuery"); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T write struct begin error: ", p), err)
+	}
+	if p != nil {
+		if err := p.writeField1(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField2(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField3(ctx, oprot); err != nil {
+			return err
+		}
+	}
+	if err := oprot.WriteFieldStop(ctx); err != nil {
+		return thrift.PrependError("write field stop error: ", err)
+	}
+	if err := oprot.WriteStructEnd(ctx); err != nil {
+		return thrift.PrependError("write struct stop error: ", err)
+	}
+	return nil
+}
+
+func (p *JobQuery) writeField1(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetID() {
+		if err := oprot.WriteFieldBegin(ctx, "id", thrift.STRING, 1); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 1:id: ", p), err)
+		}
+		if err := oprot.WriteString(ctx, string(*p.ID)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.id (1) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 1:id: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *JobQuery) writeField2(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetMax() {
+		if err := oprot.WriteFieldBegin(ctx, "max", thrift.I32, 2); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 2:max: ", p), err)
+		}
+		if err := oprot.WriteI32(ctx, int32(*p.Max)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.max (2) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 2:max: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *JobQuery) writeField3(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetWaitMs() {
+		if err := oprot.WriteFieldBegin(ctx, "wait_ms", thrift.I32, 3); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 3:wait_ms: ", p), err)
+		}
+		if err := oprot.WriteI32(ctx, int32(*p.WaitMs)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.wait_ms (3) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 3:wait_ms: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *JobQuery) Equals(other *JobQuery) bool {
+	if p == other {
+		return true
+	} else if p == nil || other == nil {
+		return false
+	}
+	if p.ID != other.ID {
+		if p.ID == nil || other.ID == nil {
+			return false
+		}
+		if (*p.ID) != (*other.ID) {
+			return false
+		}
+	}
+	if p.Max != other.Max {
+		if p.Max == nil || other.Max == nil {
+			return false
+		}
+		if (*p.Max) != (*other.Max) {
+			return false
+		}
+	}
+	if p.WaitMs != other.WaitMs {
+		if p.WaitMs == nil || other.WaitMs == nil {
+			return false
+		}
+		if (*p.WaitMs) != (*other.WaitMs) {
+			return false
+		}
+	}
+	return true
+}
+
+func (p *JobQuery) String() string {
+	if p == nil {
+		return "<nil>"
+	}
+	return fmt.Sprintf("JobQuery(%+v)", *p)
+}
+
+// Attributes:
+//   - Index
+//   - ID
+//   - Outcome
+//   - ExitCode
+//   - Worker
+//   - Attempts
+//   - RunUs
+//   - PrintedBytes
+//   - Reason
+//   - Entries
+type JobTask struct {
+	Index        *int64   `thrift:"index,1" db:"index" json:"index,omitempty"`
+	ID           *string  `thrift:"id,2" db:"id" json:"id,omitempty"`
+	Outcome      *Outcome `thrift:"outcome,3" db:"outcome" json:"outcome,omitempty"`
+	ExitCode     *int32   `thrift:"exit_code,4" db:"exit_code" json:"exit_code,omitempty"`
+	Worker       *string  `thrift:"worker,5" db:"worker" json:"worker,omitempty"`
+	Attempts     *int32   `thrift:"attempts,6" db:"attempts" json:"attempts,omitempty"`
+	RunUs        *int64   `thrift:"run_us,7" db:"run_us" json:"run_us,omitempty"`
+	PrintedBytes *int64   `thrift:"printed_bytes,8" db:"printed_bytes" json:"printed_bytes,omitempty"`
+	Reason       *string  `thrift:"reason,9" db:"reason" json:"reason,omitempty"`
+	Entries      []string `thrift:"entries,10" db:"entries" json:"entries,omitempty"`
+}
+
+func NewJobTask() *JobTask {
+	return &JobTask{}
+}
+
+var JobTask_Index_DEFAULT int64
+
+func (p *JobTask) GetIndex() int64 {
+	if !p.IsSetIndex() {
+		return JobTask_Index_DEFAULT
+	}
+	return *p.Index
+}
+
+var JobTask_ID_DEFAULT string
+
+func (p *JobTask) GetID() string {
+	if !p.IsSetID() {
+		return JobTask_ID_DEFAULT
+	}
+	return *p.ID
+}
+
+var JobTask_Outcome_DEFAULT Outcome
+
+func (p *JobTask) GetOutcome() Outcome {
+	if !p.IsSetOutcome() {
+		return JobTask_Outcome_DEFAULT
+	}
+	return *p.Outcome
+}
+
+var JobTask_ExitCode_DEFAULT int32
+
+func (p *JobTask) GetExitCode() int32 {
+	if !p.IsSetExitCode() {
+		return JobTask_ExitCode_DEFAULT
+	}
+	return *p.ExitCode
+}
+
+var JobTask_Worker_DEFAULT string
+
+func (p *JobTask) GetWorker() string {
+	if !p.IsSetWorker() {
+		return JobTask_Worker_DEFAULT
+	}
+	return *p.Worker
+}
+
+var JobTask_Attempts_DEFAULT int32
+
+func (p *JobTask) GetAttempts() int32 {
+	if !p.IsSetAttempts() {
+		return JobTask_Attempts_DEFAULT
+	}
+	return *p.Attempts
+}
+
+var JobTask_RunUs_DEFAULT int64
+
+func (p *JobTask) GetRunUs() int64 {
+	if !p.IsSetRunUs() {
+		return JobTask_RunUs_DEFAULT
+	}
+	return *p.RunUs
+}
+
+var JobTask_PrintedBytes_DEFAULT int64
+
+func (p *JobTask) GetPrintedBytes() int64 {
+	if !p.IsSetPrintedBytes() {
+		return JobTask_PrintedBytes_DEFAULT
+	}
+	return *p.PrintedBytes
+}
+
+var JobTask_Reason_DEFAULT string
+
+func (p *JobTask) GetReason() string {
+	if !p.IsSetReason() {
+		return JobTask_Reason_DEFAULT
+	}
+	return *p.Reason
+}
+
+var JobTask_Entries_DEFAULT []string
+
+func (p *JobTask) GetEntries() []string {
+	return p.Entries
+}
+func (p *JobTask) IsSetIndex() bool {
+	return p.Index != nil
+}
+
+func (p *JobTask) IsSetID() bool {
+	return p.ID != nil
+}
+
+func (p *JobTask) IsSetOutcome() bool {
+	return p.Outcome != nil
+}
+
+func (p *JobTask) IsSetExitCode() bool {
+	return p.ExitCode != nil
+}
+
+func (p *JobTask) IsSetWorker() bool {
+	return p.Worker != nil
+}
+
+func (p *JobTask) IsSetAttempts() bool {
+	return p.Attempts != nil
+}
+
+func (p *JobTask) IsSetRunUs() bool {
+	return p.RunUs != nil
+}
+
+func (p *JobTask) IsSetPrintedBytes() bool {
+	return p.PrintedBytes != nil
+}
+
+func (p *JobTask) IsSetReason() bool {
+	return p.Reason != nil
+}
+
+func (p *JobTask) IsSetEntries() bool {
+	return p.Entries != nil
+}
+
+func (p *JobTask) Read(ctx context.Context, iprot thrift.TProtocol) error {
+	if _, err := iprot.ReadStructBegin(ctx); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T read error: ", p), err)
+	}
+
+	for {
+		_, fieldTypeId, fieldId, err := iprot.ReadFieldBegin(ctx)
+		if err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T field %d read error: ", p, fieldId), err)
+		}
+		if fieldTypeId == thrift.STOP {
+			break
+		}
+		switch fieldId {
+		case 1:
+			if fieldTypeId == thrift.I64 {
+				if err := p.ReadField1(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 2:
+			if fieldTypeId == thrift.STRING {
+				if err := p.ReadField2(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 3:
+			if fieldTypeId == thrift.I32 {
+				if err := p.ReadField3(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 4:
+			if fieldTypeId == thrift.I32 {
+				if err := p.ReadField4(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 5:
+			if fieldTypeId == thrift.STRING {
+				if err := p.ReadField5(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 6:
+			if fieldTypeId == thrift.I32 {
+				if err := p.ReadField6(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 7:
+			if fieldTypeId == thrift.I64 {
+				if err := p.ReadField7(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 8:
+			if fieldTypeId == thrift.I64 {
+				if err := p.ReadField8(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 9:
+			if fieldTypeId == thrift.STRING {
+				if err := p.ReadField9(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 10:
+			if fieldTypeId == thrift.LIST {
+				if err := p.ReadField10(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		default:
+			if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+				return err
+			}
+		}
+		if err := iprot.ReadFieldEnd(ctx); err != nil {
+			return err
+		}
+	}
+	if err := iprot.ReadStructEnd(ctx); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T read struct end error: ", p), err)
+	}
+	return nil
+}
+
+func (p *JobTask) ReadField1(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadI64(ctx); err != nil {
+		return thrift.PrependError("error reading field 1: ", err)
+	} else {
+		p.Index = &v
+	}
+	return nil
+}
+
+func (p *JobTask) ReadField2(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadString(ctx); err != nil {
+		return thrift.PrependError("error reading field 2: ", err)
+	} else {
+		p.ID = &v
+	}
+	return nil
+}
+
+func (p *JobTask) ReadField3(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadI32(ctx); err != nil {
+		return thrift.PrependError("error reading field 3: ", err)
+	} else {
+		temp := Outcome(v)
+		p.Outcome = &temp
+	}
+	return nil
+}
+
+func (p *JobTask) ReadField4(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadI32(ctx); err != nil {
+		return thrift.PrependError("error reading field 4: ", err)
+	} else {
+		p.ExitCode = &v
+	}
+	return nil
+}
+
+func (p *JobTask) ReadField5(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadString(ctx); err != nil {
+		return thrift.PrependError("error reading field 5: ", err)
+	} else {
+		p.Worker = &v
+	}
+	return nil
+}
+
+func (p *JobTask) ReadField6(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadI32(ctx); err != nil {
+		return thrift.PrependError("error reading field 6: ", err)
+	} else {
+		p.Attempts = &v
+	}
+	return nil
+}
+
+func (p *JobTask) ReadField7(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadI64(ctx); err != nil {
+		return thrift.PrependError("error reading field 7: ", err)
+	} else {
+		p.RunUs = &v
+	}
+	return nil
+}
+
+func (p *JobTask) ReadField8(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadI64(ctx); err != nil {
+		return thrift.PrependError("error reading field 8: ", err)
+	} else {
+		p.PrintedBytes = &v
+	}
+	return nil
+}
+
+func (p *JobTask) ReadField9(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadString(ctx); err != nil {
+		return thrift.PrependError("error reading field 9: ", err)
+	} else {
+		p.Reason = &v
+	}
+	return nil
+}
+
+func (p *JobTask) ReadField10(ctx context.Context, iprot thrift.TProtocol) error {
+	_, size, err := iprot.ReadListBegin(ctx)
+	if err != nil {
+		return thrift.PrependError("error reading list begin: ", err)
+	}
+	tSlice := make([]string, 0, size)
+	p.Entries = tSlice
+	for i := 0; i < size; i++ {
+		var _elem9 string
+		if v, err := iprot.ReadString(ctx); err != nil {
+			return thrift.PrependError("error reading field 0: ", err)
+		} else {
+			_elem9 = v
+		}
+		p.Entries = append(p.Entries, _elem9)
+	}
+	if err := iprot.ReadListEnd(ctx); err != nil {
+		return thrift.PrependError("error reading list end: ", err)
+	}
+	return nil
+}
+
+func (p *JobTask) Write(ctx context.Context, oprot thrift.TProtocol) error {
+	if err := oprot.WriteStructBegin(ctx, "JobTask"); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T write struct begin error: ", p), err)
+	}
+	if p != nil {
+		if err := p.writeField1(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField2(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField3(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField4(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField5(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField6(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField7(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField8(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField9(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField10(ctx, oprot); err != nil {
+			return err
+		}
+	}
+	if err := oprot.WriteFieldStop(ctx); err != nil {
+		return thrift.PrependError("write field stop error: ", err)
+	}
+	if err := oprot.WriteStructEnd(ctx); err != nil {
+		return thrift.PrependError("write struct stop error: ", err)
+	}
+	return nil
+}
+
+func (p *JobTask) writeField1(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetIndex() {
+		if err := oprot.WriteFieldBegin(ctx, "index", thrift.I64, 1); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 1:index: ", p), err)
+		}
+		if err := oprot.WriteI64(ctx, int64(*p.Index)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.index (1) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 1:index: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *JobTask) writeField2(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetID() {
+		if err := oprot.WriteFieldBegin(ctx, "id", thrift.STRING, 2); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 2:id: ", p), err)
+		}
+		if err := oprot.WriteString(ctx, string(*p.ID)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.id (2) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 2:id: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *JobTask) writeField3(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetOutcome() {
+		if err := oprot.WriteFieldBegin(ctx, "outcome", thrift.I32, 3); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 3:outcome: ", p), err)
+		}
+		if err := oprot.WriteI32(ctx, int32(*p.Outcome)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.outcome (3) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 3:outcome: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *JobTask) writeField4(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetExitCode() {
+		if err := oprot.WriteFieldBegin(ctx, "exit_code", thrift.I32, 4); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 4:exit_code: ", p), err)
+		}
+		if err := oprot.WriteI32(ctx, int32(*p.ExitCode)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.exit_code (4) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 4:exit_code: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *JobTask) writeField5(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetWorker() {
+		if err := oprot.WriteFieldBegin(ctx, "worker", thrift.STRING, 5); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 5:worker: ", p), err)
+		}
+		if err := oprot.WriteString(ctx, string(*p.Worker)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.worker (5) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 5:worker: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *JobTask) writeField6(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetAttempts() {
+		if err := oprot.WriteFieldBegin(ctx, "attempts", thrift.I32, 6); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 6:attempts: ", p), err)
+		}
+		if err := oprot.WriteI32(ctx, int32(*p.Attempts)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.attempts (6) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 6:attempts: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *JobTask) writeField7(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetRunUs() {
+		if err := oprot.WriteFieldBegin(ctx, "run_us", thrift.I64, 7); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 7:run_us: ", p), err)
+		}
+		if err := oprot.WriteI64(ctx, int64(*p.RunUs)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.run_us (7) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 7:run_us: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *JobTask) writeField8(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetPrintedBytes() {
+		if err := oprot.WriteFieldBegin(ctx, "printed_bytes", thrift.I64, 8); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 8:printed_bytes: ", p), err)
+		}
+		if err := oprot.WriteI64(ctx, int64(*p.PrintedBytes)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.printed_bytes (8) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 8:printed_bytes: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *JobTask) writeField9(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetReason() {
+		if err := oprot.WriteFieldBegin(ctx, "reason", thrift.STRING, 9); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 9:reason: ", p), err)
+		}
+		if err := oprot.WriteString(ctx, string(*p.Reason)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.reason (9) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 9:reason: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *JobTask) writeField10(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetEntries() {
+		if err := oprot.WriteFieldBegin(ctx, "entries", thrift.LIST, 10); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 10:entries: ", p), err)
+		}
+		if err := oprot.WriteListBegin(ctx, thrift.STRING, len(p.Entries)); err != nil {
+			return thrift.PrependError("error writing list begin: ", err)
+		}
+		for _, v := range p.Entries {
+			if err := oprot.WriteString(ctx, string(v)); err != nil {
+				return thrift.PrependError(fmt.Sprintf("%T. (0) field write error: ", p), err)
+			}
+		}
+		if err := oprot.WriteListEnd(ctx); err != nil {
+			return thrift.PrependError("error writing list end: ", err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 10:entries: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *JobTask) Equals(other *JobTask) bool {
+	if p == other {
+		return true
+	} else if p == nil || other == nil {
+		return false
+	}
+	if p.Index != other.Index {
+		if p.Index == nil || other.Index == nil {
+			return false
+		}
+		if (*p.Index) != (*other.Index) {
+			return false
+		}
+	}
+	if p.ID != other.ID {
+		if p.ID == nil || other.ID == nil {
+			return false
+		}
+		if (*p.ID) != (*other.ID) {
+			return false
+		}
+	}
+	if p.Outcome != other.Outcome {
+		if p.Outcome == nil || other.Outcome == nil {
+			return false
+		}
+		if (*p.Outcome) != (*other.Outcome) {
+			return false
+		}
+	}
+	if p.ExitCode != other.ExitCode {
+		if p.ExitCode == nil || other.ExitCode == nil {
+			return false
+		}
+		if (*p.ExitCode) != (*other.ExitCode) {
+			return false
+		}
+	}
+	if p.Worker != other.Worker {
+		if p.Worker == nil || other.Worker == nil {
+			return false
+		}
+		if (*p.Worker) != (*other.Worker) {
+			return false
+		}
+	}
+	if p.Attempts != other.Attempts {
+		if p.Attempts == nil || other.Attempts == nil {
+			return false
+		}
+		if (*p.Attempts) != (*other.Attempts) {
+			return false
+		}
+	}
+	if p.RunUs != other.RunUs {
+		if p.RunUs == nil || other.RunUs == nil {
+			return false
+		}
+		if (*p.RunUs) != (*other.RunUs) {
+			return false
+		}
+	}
+	if p.PrintedBytes != other.PrintedBytes {
+		if p.PrintedBytes == nil || other.PrintedBytes == nil {
+			return false
+		}
+		if (*p.PrintedBytes) != (*other.PrintedBytes) {
+			return false
+		}
+	}
+	if p.Reason != other.Reason {
+		if p.Reason == nil || other.Reason == nil {
+			return false
+		}
+		if (*p.Reason) != (*other.Reason) {
+			return false
+		}
+	}
+	if len(p.Entries) != len(other.Entries) {
+		return false
+	}
+	for i, _tgt := range p.Entries {
+		_src10 := other.Entries[i]
+		if _tgt != _src10 {
+			return false
+		}
+	}
+	return true
+}
+
+func (p *JobTask) String() string {
+	if p == nil {
+		return "<nil>"
+	}
+	return fmt.Sprintf("JobTask(%+v)", *p)
+}
+
+// Attributes:
+//   - Job
+//   - FromIndex
+//   - Max
+//   - Unsuccessful
+type JobTaskQuery struct {
+	Job          *string `thrift:"job,1" db:"job" json:"job,omitempty"`
+	FromIndex    *int64  `thrift:"from_index,2" db:"from_index" json:"from_index,omitempty"`
+	Max          *int32  `thrift:"max,3" db:"max" json:"max,omitempty"`
+	Unsuccessful *bool   `thrift:"unsuccessful,4" db:"unsuccessful" json:"unsuccessful,omitempty"`
+}
+
+func NewJobTaskQuery() *JobTaskQuery {
+	return &JobTaskQuery{}
+}
+
+var JobTaskQuery_Job_DEFAULT string
+
+func (p *JobTaskQuery) GetJob() string {
+	if !p.IsSetJob() {
+		return JobTaskQuery_Job_DEFAULT
+	}
+	return *p.Job
+}
+
+var JobTaskQuery_FromIndex_DEFAULT int64
+
+func (p *JobTaskQuery) GetFromIndex() int64 {
+	if !p.IsSetFromIndex() {
+		return JobTaskQuery_FromIndex_DEFAULT
+	}
+	return *p.FromIndex
+}
+
+var JobTaskQuery_Max_DEFAULT int32
+
+func (p *JobTaskQuery) GetMax() int32 {
+	if !p.IsSetMax() {
+		return JobTaskQuery_Max_DEFAULT
+	}
+	return *p.Max
+}
+
+var JobTaskQuery_Unsuccessful_DEFAULT bool
+
+func (p *JobTaskQuery) GetUnsuccessful() bool {
+	if !p.IsSetUnsuccessful() {
+		return JobTaskQuery_Unsuccessful_DEFAULT
+	}
+	return *p.Unsuccessful
+}
+func (p *JobTaskQuery) IsSetJob() bool {
+	return p.Job != nil
+}
+
+func (p *JobTaskQuery) IsSetFromIndex() bool {
+	return p.FromIndex != nil
+}
+
+func (p *JobTaskQuery) IsSetMax() bool {
+	return p.Max != nil
+}
+
+func (p *JobTaskQuery) IsSetUnsuccessful() bool {
+	return p.Unsuccessful != nil
+}
+
+func (p *JobTaskQuery) Read(ctx context.Context, iprot thrift.TProtocol) error {
+	if _, err := iprot.ReadStructBegin(ctx); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T read error: ", p), err)
+	}
+
+	for {
+		_, fieldTypeId, fieldId, err := iprot.ReadFieldBegin(ctx)
+		if err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T field %d read error: ", p, fieldId), err)
+		}
+		if fieldTypeId == thrift.STOP {
+			break
+		}
+		switch fieldId {
+		case 1:
+			if fieldTypeId == thrift.STRING {
+				if err := p.ReadField1(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 2:
+			if fieldTypeId == thrift.I64 {
+				if err := p.ReadField2(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 3:
+			if fieldTypeId == thrift.I32 {
+				if err := p.ReadField3(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 4:
+			if fieldTypeId == thrift.BOOL {
+				if err := p.ReadField4(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		default:
+			if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+				return err
+			}
+		}
+		if err := iprot.ReadFieldEnd(ctx); err != nil {
+			return err
+		}
+	}
+	if err := iprot.ReadStructEnd(ctx); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T read struct end error: ", p), err)
+	}
+	return nil
+}
+
+func (p *JobTaskQuery) ReadField1(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadString(ctx); err != nil {
+		return thrift.PrependError("error reading field 1: ", err)
+	} else {
+		p.Job = &v
+	}
+	return nil
+}
+
+func (p *JobTaskQuery) ReadField2(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadI64(ctx); err != nil {
+		return thrift.PrependError("error reading field 2: ", err)
+	} else {
+		p.FromIndex = &v
+	}
+	return nil
+}
+
+func (p *JobTaskQuery) ReadField3(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadI32(ctx); err != nil {
+		return thrift.PrependError("error reading field 3: ", err)
+	} else {
+		p.Max = &v
+	}
+	return nil
+}
+
+func (p *JobTaskQuery) ReadField4(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadBool(ctx); err != nil {
+		return thrift.PrependError("error reading field 4: ", err)
+	} else {
+		p.Unsuccessful = &v
+	}
+	return nil
+}
+
+func (p *JobTaskQuery) Write(ctx context.Context, oprot thrift.TProtocol) error {
+	if err := oprot.WriteStructBegin(ctx, "JobTaskQuery"); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T write struct begin error: ", p), err)
+	}
+	if p != nil {
+		if err := p.writeField1(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField2(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField3(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField4(ctx, oprot); err != nil {
+			return err
+		}
+	}
+	if err := oprot.WriteFieldStop(ctx); err != nil {
+		return thrift.PrependError("write field stop error: ", err)
+	}
+	if err := oprot.WriteStructEnd(ctx); err != nil {
+		return thrift.PrependError("write struct stop error: ", err)
+	}
+	return nil
+}
+
+func (p *JobTaskQuery) writeField1(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetJob() {
+		if err := oprot.WriteFieldBegin(ctx, "job", thrift.STRING, 1); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 1:job: ", p), err)
+		}
+		if err := oprot.WriteString(ctx, string(*p.Job)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.job (1) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 1:job: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *JobTaskQuery) writeField2(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetFromIndex() {
+		if err := oprot.WriteFieldBegin(ctx, "from_index", thrift.I64, 2); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 2:from_index: ", p), err)
+		}
+		if err := oprot.WriteI64(ctx, int64(*p.FromIndex)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.from_index (2) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 2:from_index: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *JobTaskQuery) writeField3(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetMax() {
+		if err := oprot.WriteFieldBegin(ctx, "max", thrift.I32, 3); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 3:max: ", p), err)
+		}
+		if err := oprot.WriteI32(ctx, int32(*p.Max)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.max (3) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 3:max: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *JobTaskQuery) writeField4(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetUnsuccessful() {
+		if err := oprot.WriteFieldBegin(ctx, "unsuccessful", thrift.BOOL, 4); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 4:unsuccessful: ", p), err)
+		}
+		if err := oprot.WriteBool(ctx, bool(*p.Unsuccessful)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.unsuccessful (4) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 4:unsuccessful: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *JobTaskQuery) Equals(other *JobTaskQuery) bool {
+	if p == other {
+		return true
+	} else if p == nil || other == nil {
+		return false
+	}
+	if p.Job != other.Job {
+		if p.Job == nil || other.Job == nil {
+			return false
+		}
+		if (*p.Job) != (*other.Job) {
+			return false
+		}
+	}
+	if p.FromIndex != other.FromIndex {
+		if p.FromIndex == nil || other.FromIndex == nil {
+			return false
+		}
+		if (*p.FromIndex) != (*other.FromIndex) {
+			return false
+		}
+	}
+	if p.Max != other.Max {
+		if p.Max == nil || other.Max == nil {
+			return false
+		}
+		if (*p.Max) != (*other.Max) {
+			return false
+		}
+	}
+	if p.Unsuccessful != other.Unsuccessful {
+		if p.Unsuccessful == nil || other.Unsuccessful == nil {
+			return false
+		}
+		if (*p.Unsuccessful) != (*other.Unsuccessful) {
+			return false
+		}
+	}
+	return true
+}
+
+func (p *JobTaskQuery) String() string {
+	if p == nil {
+		return "<nil>"
+	}
+	return fmt.Sprintf("JobTaskQuery(%+v)", *p)
+}
+
+// Attributes:
+//   - TaskID
+//   - Attempt
+//   - Errors
+//   - Offset
+//   - Max
+//   - WaitMs
+type OutputRequest struct {
+	TaskID  *string `thrift:"task_id,1" db:"task_id" json:"task_id,omitempty"`
+	Attempt *int32  `thrift:"attempt,2" db:"attempt" json:"attempt,omitempty"`
+	Errors  *bool   `thrift:"errors,3" db:"errors" json:"errors,omitempty"`
+	Offset  *int64  `thrift:"offset,4" db:"offset" json:"offset,omitempty"`
+	Max     *int32  `thrift:"max,5" db:"max" json:"max,omitempty"`
+	WaitMs  *int32  `thrift:"wait_ms,6" db:"wait_ms" json:"wait_ms,omitempty"`
+}
+
+func NewOutputRequest() *OutputRequest {
+	return &OutputRequest{}
+}
+
+var OutputRequest_TaskID_DEFAULT string
+
+func (p *OutputRequest) GetTaskID() string {
+	if !p.IsSetTaskID() {
+		return OutputRequest_TaskID_DEFAULT
+	}
+	return *p.TaskID
+}
+
+var OutputRequest_Attempt_DEFAULT int32
+
+func (p *OutputRequest) GetAttempt() int32 {
+	if !p.IsSetAttempt() {
+		return OutputRequest_Attempt_DEFAULT
+	}
+	return *p.Attempt
+}
+
+var OutputRequest_Errors_DEFAULT bool
+
+func (p *OutputRequest) GetErrors() bool {
+	if !p.IsSetErrors() {
+		return OutputRequest_Errors_DEFAULT
+	}
+	return *p.Errors
+}
+
+var OutputRequest_Offset_DEFAULT int64
+
+func (p *OutputRequest) GetOffset() int64 {
+	if !p.IsSetOffset() {
+		return OutputRequest_Offset_DEFAULT
+	}
+	return *p.Offset
+}
+
+var OutputRequest_Max_DEFAULT int32
+
+func (p *OutputRequest) GetMax() int32 {
+	if !p.IsSetMax() {
+		return OutputRequest_Max_DEFAULT
+	}
+	return *p.Max
+}
+
+var OutputRequest_WaitMs_DEFAULT int32
+
+func (p *OutputRequest) GetWaitMs() int32 {
+	if !p.IsSetWaitMs() {
+		return OutputRequest_WaitMs_DEFAULT
+	}
+	return *p.WaitMs
+}
+func (p *OutputRequest) IsSetTaskID() bool {
+	return p.TaskID != nil
+}
+
+func (p *OutputRequest) IsSetAttempt() bool {
+	return p.Attempt != nil
+}
+
+func (p *OutputRequest) IsSetErrors() bool {
+	return p.Errors != nil
+}
+
+func (p *OutputRequest) IsSetOffset() bool {
+	return p.Offset != nil
+}
+
+func (p *OutputRequest) IsSetMax() bool {
+	return p.Max != nil
+}
+
+func (p *OutputRequest) IsSetWaitMs() bool {
+	return p.WaitMs != nil
+}
+
+func (p *OutputRequest) Read(ctx context.Context, iprot thrift.TProtocol) error {
+	if _, err := iprot.ReadStructBegin(ctx); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T read error: ", p), err)
+	}
+
+	for {
+		_, fieldTypeId, fieldId, err := iprot.ReadFieldBegin(ctx)
+		if err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T field %d read error: ", p, fieldId), err)
+		}
+		if fieldTypeId == thrift.STOP {
+			break
+		}
+		switch fieldId {
+		case 1:
+			if fieldTypeId == thrift.STRING {
+				if err := p.ReadField1(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 2:
+			if fieldTypeId == thrift.I32 {
+				if err := p.ReadField2(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 3:
+			if fieldTypeId == thrift.BOOL {
+				if err := p.ReadField3(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 4:
+			if fieldTypeId == thrift.I64 {
+				if err := p.ReadField4(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 5:
+			if fieldTypeId == thrift.I32 {
+				if err := p.ReadField5(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 6:
+			if fieldTypeId == thrift.I32 {
+				if err := p.ReadField6(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		default:
+			if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+				return err
+			}
+		}
+		if err := iprot.ReadFieldEnd(ctx); err != nil {
+			return err
+		}
+	}
+	if err := iprot.ReadStructEnd(ctx); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T read struct end error: ", p), err)
+	}
+	return nil
+}
+
+func (p *OutputRequest) ReadField1(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadString(ctx); err != nil {
+		return thrift.PrependError("error reading field 1: ", err)
+	} else {
+		p.TaskID = &v
+	}
+	return nil
+}
+
+func (p *OutputRequest) ReadField2(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadI32(ctx); err != nil {
+		return thrift.PrependError("error reading field 2: ", err)
+	} else {
+		p.Attempt = &v
+	}
+	return nil
+}
+
+func (p *OutputRequest) ReadField3(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadBool(ctx); err != nil {
+		return thrift.PrependError("error reading field 3: ", err)
+	} else {
+		p.Errors = &v
+	}
+	return nil
+}
+
+func (p *OutputRequest) ReadField4(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadI64(ctx); err != nil {
+		return thrift.PrependError("error reading field 4: ", err)
+	} else {
+		p.Offset = &v
+	}
+	return nil
+}
+
+func (p *OutputRequest) ReadField5(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadI32(ctx); err != nil {
+		return thrift.PrependError("error reading field 5: ", err)
+	} else {
+		p.Max = &v
+	}
+	return nil
+}
+
+func (p *OutputRequest) ReadField6(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadI32(ctx); err != nil {
+		return thrift.PrependError("error reading field 6: ", err)
+	} else {
+		p.WaitMs = &v
+	}
+	return nil
+}
+
+func (p *OutputRequest) Write(ctx context.Context, oprot thrift.TProtocol) error {
+	if err := oprot.WriteStructBegin(ctx, "OutputRequest"); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T write struct begin error: ", p), err)
+	}
+	if p != nil {
+		if err := p.writeField1(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField2(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField3(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField4(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField5(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField6(ctx, oprot); err != nil {
+			return err
+		}
+	}
+	if err := oprot.WriteFieldStop(ctx); err != nil {
+		return thrift.PrependError("write field stop error: ", err)
+	}
+	if err := oprot.WriteStructEnd(ctx); err != nil {
+		return thrift.PrependError("write struct stop error: ", err)
+	}
+	return nil
+}
+
+func (p *OutputRequest) writeField1(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetTaskID() {
+		if err := oprot.WriteFieldBegin(ctx, "task_id", thrift.STRING, 1); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 1:task_id: ", p), err)
+		}
+		if err := oprot.WriteString(ctx, string(*p.TaskID)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.task_id (1) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 1:task_id: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *OutputRequest) writeField2(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetAttempt() {
+		if err := oprot.WriteFieldBegin(ctx, "attempt", thrift.I32, 2); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 2:attempt: ", p), err)
+		}
+		if err := oprot.WriteI32(ctx, int32(*p.Attempt)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.attempt (2) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 2:attempt: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *OutputRequest) writeField3(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetErrors() {
+		if err := oprot.WriteFieldBegin(ctx, "errors", thrift.BOOL, 3); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 3:errors: ", p), err)
+		}
+		if err := oprot.WriteBool(ctx, bool(*p.Errors)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.errors (3) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 3:errors: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *OutputRequest) writeField4(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetOffset() {
+		if err := oprot.WriteFieldBegin(ctx, "offset", thrift.I64, 4); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 4:offset: ", p), err)
+		}
+		if err := oprot.WriteI64(ctx, int64(*p.Offset)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.offset (4) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 4:offset: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *OutputRequest) writeField5(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetMax() {
+		if err := oprot.WriteFieldBegin(ctx, "max", thrift.I32, 5); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 5:max: ", p), err)
+		}
+		if err := oprot.WriteI32(ctx, int32(*p.Max)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.max (5) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 5:max: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *OutputRequest) writeField6(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetWaitMs() {
+		if err := oprot.WriteFieldBegin(ctx, "wait_ms", thrift.I32, 6); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 6:wait_ms: ", p), err)
+		}
+		if err := oprot.WriteI32(ctx, int32(*p.WaitMs)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.wait_ms (6) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 6:wait_ms: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *OutputRequest) Equals(other *OutputRequest) bool {
+	if p == other {
+		return true
+	} else if p == nil || other == nil {
+		return false
+	}
+	if p.TaskID != other.TaskID {
+		if p.TaskID == nil || other.TaskID == nil {
+			return false
+		}
+		if (*p.TaskID) != (*other.TaskID) {
+			return false
+		}
+	}
+	if p.Attempt != other.Attempt {
+		if p.Attempt == nil || other.Attempt == nil {
+			return false
+		}
+		if (*p.Attempt) != (*other.Attempt) {
+			return false
+		}
+	}
+	if p.Errors != other.Errors {
+		if p.Errors == nil || other.Errors == nil {
+			return false
+		}
+		if (*p.Errors) != (*other.Errors) {
+			return false
+		}
+	}
+	if p.Offset != other.Offset {
+		if p.Offset == nil || other.Offset == nil {
+			return false
+		}
+		if (*p.Offset) != (*other.Offset) {
+			return false
+		}
+	}
+	if p.Max != other.Max {
+		if p.Max == nil || other.Max == nil {
+			return false
+		}
+		if (*p.Max) != (*other.Max) {
+			return false
+		}
+	}
+	if p.WaitMs != other.WaitMs {
+		if p.WaitMs == nil || other.WaitMs == nil {
+			return false
+		}
+		if (*p.WaitMs) != (*other.WaitMs) {
+			return false
+		}
+	}
+	return true
+}
+
+func (p *OutputRequest) String() string {
+	if p == nil {
+		return "<nil>"
+	}
+	return fmt.Sprintf("OutputRequest(%+v)", *p)
+}
+
+// Attributes:
+//   - Data
+//   - Printed
+//   - Kept
+//   - Ended
+//   - Attempt
+//   - Loss
+type OutputChunk struct {
+	Data    []byte  `thrift:"data,1" db:"data" json:"data,omitempty"`
+	Printed *int64  `thrift:"printed,2" db:"printed" json:"printed,omitempty"`
+	Kept    *int64  `thrift:"kept,3" db:"kept" json:"kept,omitempty"`
+	Ended   *bool   `thrift:"ended,4" db:"ended" json:"ended,omitempty"`
+	Attempt *int32  `thrift:"attempt,5" db:"attempt" json:"attempt,omitempty"`
+	Loss    *string `thrift:"loss,6" db:"loss" json:"loss,omitempty"`
+}
+
+func NewOutputChunk() *OutputChunk {
+	return &OutputChunk{}
+}
+
+var OutputChunk_Data_DEFAULT []byte
+
+func (p *OutputChunk) GetData() []byte {
+	return p.Data
+}
+
+var OutputChunk_Printed_DEFAULT int64
+
+func (p *OutputChunk) GetPrinted() int64 {
+	if !p.IsSetPrinted() {
+		return OutputChunk_Printed_DEFAULT
+	}
+	return *p.Printed
+}
+
+var OutputChunk_Kept_DEFAULT int64
+
+func (p *OutputChunk) GetKept() int64 {
+	if !p.IsSetKept() {
+		return OutputChunk_Kept_DEFAULT
+	}
+	return *p.Kept
+}
+
+var OutputChunk_Ended_DEFAULT bool
+
+func (p *OutputChunk) GetEnded() bool {
+	if !p.IsSetEnded() {
+		return OutputChunk_Ended_DEFAULT
+	}
+	return *p.Ended
+}
+
+var OutputChunk_Attempt_DEFAULT int32
+
+func (p *OutputChunk) GetAttempt() int32 {
+	if !p.IsSetAttempt() {
+		return OutputChunk_Attempt_DEFAULT
+	}
+	return *p.Attempt
+}
+
+var OutputChunk_Loss_DEFAULT string
+
+func (p *OutputChunk) GetLoss() string {
+	if !p.IsSetLoss() {
+		return OutputChunk_Loss_DEFAULT
+	}
+	return *p.Loss
+}
+func (p *OutputChunk) IsSetData() bool {
+	return p.Data != nil
+}
+
+func (p *OutputChunk) IsSetPrinted() bool {
+	return p.Printed != nil
+}
+
+func (p *OutputChunk) IsSetKept() bool {
+	return p.Kept != nil
+}
+
+func (p *OutputChunk) IsSetEnded() bool {
+	return p.Ended != nil
+}
+
+func (p *OutputChunk) IsSetAttempt() bool {
+	return p.Attempt != nil
+}
+
+func (p *OutputChunk) IsSetLoss() bool {
+	return p.Loss != nil
+}
+
+func (p *OutputChunk) Read(ctx context.Context, iprot thrift.TProtocol) error {
+	if _, err := iprot.ReadStructBegin(ctx); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T read error: ", p), err)
+	}
+
+	for {
+		_, fieldTypeId, fieldId, err := iprot.ReadFieldBegin(ctx)
+		if err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T field %d read error: ", p, fieldId), err)
+		}
+		if fieldTypeId == thrift.STOP {
+			break
+		}
+		switch fieldId {
+		case 1:
+			if fieldTypeId == thrift.STRING {
+				if err := p.ReadField1(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 2:
+			if fieldTypeId == thrift.I64 {
+				if err := p.ReadField2(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 3:
+			if fieldTypeId == thrift.I64 {
+				if err := p.ReadField3(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 4:
+			if fieldTypeId == thrift.BOOL {
+				if err := p.ReadField4(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 5:
+			if fieldTypeId == thrift.I32 {
+				if err := p.ReadField5(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 6:
+			if fieldTypeId == thrift.STRING {
+				if err := p.ReadField6(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		default:
+			if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+				return err
+			}
+		}
+		if err := iprot.ReadFieldEnd(ctx); err != nil {
+			return err
+		}
+	}
+	if err := iprot.ReadStructEnd(ctx); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T read struct end error: ", p), err)
+	}
+	return nil
+}
+
+func (p *OutputChunk) ReadField1(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadBinary(ctx); err != nil {
+		return thrift.PrependError("error reading field 1: ", err)
+	} else {
+		p.Data = v
+	}
+	return nil
+}
+
+func (p *OutputChunk) ReadField2(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadI64(ctx); err != nil {
+		return thrift.PrependError("error reading field 2: ", err)
+	} else {
+		p.Printed = &v
+	}
+	return nil
+}
+
+func (p *OutputChunk) ReadField3(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadI64(ctx); err != nil {
+		return thrift.PrependError("error reading field 3: ", err)
+	} else {
+		p.Kept = &v
+	}
+	return nil
+}
+
+func (p *OutputChunk) ReadField4(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadBool(ctx); err != nil {
+		return thrift.PrependError("error reading field 4: ", err)
+	} else {
+		p.Ended = &v
+	}
+	return nil
+}
+
+func (p *OutputChunk) ReadField5(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadI32(ctx); err != nil {
+		return thrift.PrependError("error reading field 5: ", err)
+	} else {
+		p.Attempt = &v
+	}
+	return nil
+}
+
+func (p *OutputChunk) ReadField6(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadString(ctx); err != nil {
+		return thrift.PrependError("error reading field 6: ", err)
+	} else {
+		p.Loss = &v
+	}
+	return nil
+}
+
+func (p *OutputChunk) Write(ctx context.Context, oprot thrift.TProtocol) error {
+	if err := oprot.WriteStructBegin(ctx, "OutputChunk"); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T write struct begin error: ", p), err)
+	}
+	if p != nil {
+		if err := p.writeField1(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField2(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField3(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField4(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField5(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField6(ctx, oprot); err != nil {
+			return err
+		}
+	}
+	if err := oprot.WriteFieldStop(ctx); err != nil {
+		return thrift.PrependError("write field stop error: ", err)
+	}
+	if err := oprot.WriteStructEnd(ctx); err != nil {
+		return thrift.PrependError("write struct stop error: ", err)
+	}
+	return nil
+}
+
+func (p *OutputChunk) writeField1(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetData() {
+		if err := oprot.WriteFieldBegin(ctx, "data", thrift.STRING, 1); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 1:data: ", p), err)
+		}
+		if err := oprot.WriteBinary(ctx, p.Data); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.data (1) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 1:data: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *OutputChunk) writeField2(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetPrinted() {
+		if err := oprot.WriteFieldBegin(ctx, "printed", thrift.I64, 2); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 2:printed: ", p), err)
+		}
+		if err := oprot.WriteI64(ctx, int64(*p.Printed)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.printed (2) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 2:printed: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *OutputChunk) writeField3(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetKept() {
+		if err := oprot.WriteFieldBegin(ctx, "kept", thrift.I64, 3); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 3:kept: ", p), err)
+		}
+		if err := oprot.WriteI64(ctx, int64(*p.Kept)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.kept (3) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 3:kept: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *OutputChunk) writeField4(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetEnded() {
+		if err := oprot.WriteFieldBegin(ctx, "ended", thrift.BOOL, 4); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 4:ended: ", p), err)
+		}
+		if err := oprot.WriteBool(ctx, bool(*p.Ended)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.ended (4) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 4:ended: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *OutputChunk) writeField5(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetAttempt() {
+		if err := oprot.WriteFieldBegin(ctx, "attempt", thrift.I32, 5); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 5:attempt: ", p), err)
+		}
+		if err := oprot.WriteI32(ctx, int32(*p.Attempt)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.attempt (5) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 5:attempt: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *OutputChunk) writeField6(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetLoss() {
+		if err := oprot.WriteFieldBegin(ctx, "loss", thrift.STRING, 6); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 6:loss: ", p), err)
+		}
+		if err := oprot.WriteString(ctx, string(*p.Loss)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.loss (6) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 6:loss: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *OutputChunk) Equals(other *OutputChunk) bool {
+	if p == other {
+		return true
+	} else if p == nil || other == nil {
+		return false
+	}
+	if bytes.Compare(p.Data, other.Data) != 0 {
+		return false
+	}
+	if p.Printed != other.Printed {
+		if p.Printed == nil || other.Printed == nil {
+			return false
+		}
+		if (*p.Printed) != (*other.Printed) {
+			return false
+		}
+	}
+	if p.Kept != other.Kept {
+		if p.Kept == nil || other.Kept == nil {
+			return false
+		}
+		if (*p.Kept) != (*other.Kept) {
+			return false
+		}
+	}
+	if p.Ended != other.Ended {
+		if p.Ended == nil || other.Ended == nil {
+			return false
+		}
+		if (*p.Ended) != (*other.Ended) {
+			return false
+		}
+	}
+	if p.Attempt != other.Attempt {
+		if p.Attempt == nil || other.Attempt == nil {
+			return false
+		}
+		if (*p.Attempt) != (*other.Attempt) {
+			return false
+		}
+	}
+	if p.Loss != other.Loss {
+		if p.Loss == nil || other.Loss == nil {
+			return false
+		}
+		if (*p.Loss) != (*other.Loss) {
+			return false
+		}
+	}
+	return true
+}
+
+func (p *OutputChunk) String() string {
+	if p == nil {
+		return "<nil>"
+	}
+	return fmt.Sprintf("OutputChunk(%+v)", *p)
+}
+
+// Attributes:
 //   - ID
 //   - TaskType
 //   - Mode
@@ -1965,6 +6159,7 @@ func (p *SchedulerRef) String() string {
 //   - DurationMs
 //   - AtMostOnce
 //   - TimeScale
+//   - Command
 type TaskSpec struct {
 	ID         *string  `thrift:"id,1" db:"id" json:"id,omitempty"`
 	TaskType   *string  `thrift:"task_type,2" db:"task_type" json:"task_type,omitempty"`
@@ -1973,6 +6168,7 @@ type TaskSpec struct {
 	DurationMs *int64   `thrift:"duration_ms,5" db:"duration_ms" json:"duration_ms,omitempty"`
 	AtMostOnce *bool    `thrift:"at_most_once,6" db:"at_most_once" json:"at_most_once,omitempty"`
 	TimeScale  *float64 `thrift:"time_scale,7" db:"time_scale" json:"time_scale,omitempty"`
+	Command    *Command `thrift:"command,8" db:"command" json:"command,omitempty"`
 }
 
 func NewTaskSpec() *TaskSpec {
@@ -2041,6 +6237,15 @@ func (p *TaskSpec) GetTimeScale() float64 {
 	}
 	return *p.TimeScale
 }
+
+var TaskSpec_Command_DEFAULT *Command
+
+func (p *TaskSpec) GetCommand() *Command {
+	if !p.IsSetCommand() {
+		return TaskSpec_Command_DEFAULT
+	}
+	return p.Command
+}
 func (p *TaskSpec) IsSetID() bool {
 	return p.ID != nil
 }
@@ -2067,6 +6272,10 @@ func (p *TaskSpec) IsSetAtMostOnce() bool {
 
 func (p *TaskSpec) IsSetTimeScale() bool {
 	return p.TimeScale != nil
+}
+
+func (p *TaskSpec) IsSetCommand() bool {
+	return p.Command != nil
 }
 
 func (p *TaskSpec) Read(ctx context.Context, iprot thrift.TProtocol) error {
@@ -2153,6 +6362,16 @@ func (p *TaskSpec) Read(ctx context.Context, iprot thrift.TProtocol) error {
 					return err
 				}
 			}
+		case 8:
+			if fieldTypeId == thrift.STRUCT {
+				if err := p.ReadField8(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
 		default:
 			if err := iprot.Skip(ctx, fieldTypeId); err != nil {
 				return err
@@ -2230,6 +6449,14 @@ func (p *TaskSpec) ReadField7(ctx context.Context, iprot thrift.TProtocol) error
 	return nil
 }
 
+func (p *TaskSpec) ReadField8(ctx context.Context, iprot thrift.TProtocol) error {
+	p.Command = &Command{}
+	if err := p.Command.Read(ctx, iprot); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", p.Command), err)
+	}
+	return nil
+}
+
 func (p *TaskSpec) Write(ctx context.Context, oprot thrift.TProtocol) error {
 	if err := oprot.WriteStructBegin(ctx, "TaskSpec"); err != nil {
 		return thrift.PrependError(fmt.Sprintf("%T write struct begin error: ", p), err)
@@ -2254,6 +6481,9 @@ func (p *TaskSpec) Write(ctx context.Context, oprot thrift.TProtocol) error {
 			return err
 		}
 		if err := p.writeField7(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField8(ctx, oprot); err != nil {
 			return err
 		}
 	}
@@ -2371,6 +6601,21 @@ func (p *TaskSpec) writeField7(ctx context.Context, oprot thrift.TProtocol) (err
 	return err
 }
 
+func (p *TaskSpec) writeField8(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetCommand() {
+		if err := oprot.WriteFieldBegin(ctx, "command", thrift.STRUCT, 8); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 8:command: ", p), err)
+		}
+		if err := p.Command.Write(ctx, oprot); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T error writing struct: ", p.Command), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 8:command: ", p), err)
+		}
+	}
+	return err
+}
+
 func (p *TaskSpec) Equals(other *TaskSpec) bool {
 	if p == other {
 		return true
@@ -2428,6 +6673,9 @@ func (p *TaskSpec) Equals(other *TaskSpec) bool {
 			return false
 		}
 	}
+	if !p.Command.Equals(other.Command) {
+		return false
+	}
 	return true
 }
 
@@ -2441,9 +6689,11 @@ func (p *TaskSpec) String() string {
 // Attributes:
 //   - Client
 //   - Tasks
+//   - Job
 type SubmitRequest struct {
 	Client *string     `thrift:"client,1" db:"client" json:"client,omitempty"`
 	Tasks  []*TaskSpec `thrift:"tasks,2" db:"tasks" json:"tasks,omitempty"`
+	Job    *Job        `thrift:"job,3" db:"job" json:"job,omitempty"`
 }
 
 func NewSubmitRequest() *SubmitRequest {
@@ -2464,12 +6714,25 @@ var SubmitRequest_Tasks_DEFAULT []*TaskSpec
 func (p *SubmitRequest) GetTasks() []*TaskSpec {
 	return p.Tasks
 }
+
+var SubmitRequest_Job_DEFAULT *Job
+
+func (p *SubmitRequest) GetJob() *Job {
+	if !p.IsSetJob() {
+		return SubmitRequest_Job_DEFAULT
+	}
+	return p.Job
+}
 func (p *SubmitRequest) IsSetClient() bool {
 	return p.Client != nil
 }
 
 func (p *SubmitRequest) IsSetTasks() bool {
 	return p.Tasks != nil
+}
+
+func (p *SubmitRequest) IsSetJob() bool {
+	return p.Job != nil
 }
 
 func (p *SubmitRequest) Read(ctx context.Context, iprot thrift.TProtocol) error {
@@ -2499,6 +6762,16 @@ func (p *SubmitRequest) Read(ctx context.Context, iprot thrift.TProtocol) error 
 		case 2:
 			if fieldTypeId == thrift.LIST {
 				if err := p.ReadField2(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 3:
+			if fieldTypeId == thrift.STRUCT {
+				if err := p.ReadField3(ctx, iprot); err != nil {
 					return err
 				}
 			} else {
@@ -2538,14 +6811,22 @@ func (p *SubmitRequest) ReadField2(ctx context.Context, iprot thrift.TProtocol) 
 	tSlice := make([]*TaskSpec, 0, size)
 	p.Tasks = tSlice
 	for i := 0; i < size; i++ {
-		_elem3 := &TaskSpec{}
-		if err := _elem3.Read(ctx, iprot); err != nil {
-			return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", _elem3), err)
+		_elem11 := &TaskSpec{}
+		if err := _elem11.Read(ctx, iprot); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", _elem11), err)
 		}
-		p.Tasks = append(p.Tasks, _elem3)
+		p.Tasks = append(p.Tasks, _elem11)
 	}
 	if err := iprot.ReadListEnd(ctx); err != nil {
 		return thrift.PrependError("error reading list end: ", err)
+	}
+	return nil
+}
+
+func (p *SubmitRequest) ReadField3(ctx context.Context, iprot thrift.TProtocol) error {
+	p.Job = &Job{}
+	if err := p.Job.Read(ctx, iprot); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", p.Job), err)
 	}
 	return nil
 }
@@ -2559,6 +6840,9 @@ func (p *SubmitRequest) Write(ctx context.Context, oprot thrift.TProtocol) error
 			return err
 		}
 		if err := p.writeField2(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField3(ctx, oprot); err != nil {
 			return err
 		}
 	}
@@ -2609,6 +6893,21 @@ func (p *SubmitRequest) writeField2(ctx context.Context, oprot thrift.TProtocol)
 	return err
 }
 
+func (p *SubmitRequest) writeField3(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetJob() {
+		if err := oprot.WriteFieldBegin(ctx, "job", thrift.STRUCT, 3); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 3:job: ", p), err)
+		}
+		if err := p.Job.Write(ctx, oprot); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T error writing struct: ", p.Job), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 3:job: ", p), err)
+		}
+	}
+	return err
+}
+
 func (p *SubmitRequest) Equals(other *SubmitRequest) bool {
 	if p == other {
 		return true
@@ -2627,10 +6926,13 @@ func (p *SubmitRequest) Equals(other *SubmitRequest) bool {
 		return false
 	}
 	for i, _tgt := range p.Tasks {
-		_src4 := other.Tasks[i]
-		if !_tgt.Equals(_src4) {
+		_src12 := other.Tasks[i]
+		if !_tgt.Equals(_src12) {
 			return false
 		}
+	}
+	if !p.Job.Equals(other.Job) {
+		return false
 	}
 	return true
 }
@@ -3016,11 +7318,11 @@ func (p *SubmitReply) ReadField1(ctx context.Context, iprot thrift.TProtocol) er
 	tSlice := make([]*Refusal, 0, size)
 	p.Refused = tSlice
 	for i := 0; i < size; i++ {
-		_elem5 := &Refusal{}
-		if err := _elem5.Read(ctx, iprot); err != nil {
-			return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", _elem5), err)
+		_elem13 := &Refusal{}
+		if err := _elem13.Read(ctx, iprot); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", _elem13), err)
 		}
-		p.Refused = append(p.Refused, _elem5)
+		p.Refused = append(p.Refused, _elem13)
 	}
 	if err := iprot.ReadListEnd(ctx); err != nil {
 		return thrift.PrependError("error reading list end: ", err)
@@ -3079,8 +7381,8 @@ func (p *SubmitReply) Equals(other *SubmitReply) bool {
 		return false
 	}
 	for i, _tgt := range p.Refused {
-		_src6 := other.Refused[i]
-		if !_tgt.Equals(_src6) {
+		_src14 := other.Refused[i]
+		if !_tgt.Equals(_src14) {
 			return false
 		}
 	}
@@ -3118,6 +7420,7 @@ func (p *SubmitReply) String() string {
 //   - StartupUs
 //   - OutOfMemory
 //   - Output
+//   - PrintedBytes
 type TaskRecord struct {
 	ID             *string  `thrift:"id,1" db:"id" json:"id,omitempty"`
 	TaskType       *string  `thrift:"task_type,2" db:"task_type" json:"task_type,omitempty"`
@@ -3142,6 +7445,7 @@ type TaskRecord struct {
 	StartupUs      *int64   `thrift:"startup_us,21" db:"startup_us" json:"startup_us,omitempty"`
 	OutOfMemory    *bool    `thrift:"out_of_memory,22" db:"out_of_memory" json:"out_of_memory,omitempty"`
 	Output         *string  `thrift:"output,23" db:"output" json:"output,omitempty"`
+	PrintedBytes   *int64   `thrift:"printed_bytes,24" db:"printed_bytes" json:"printed_bytes,omitempty"`
 }
 
 func NewTaskRecord() *TaskRecord {
@@ -3354,6 +7658,15 @@ func (p *TaskRecord) GetOutput() string {
 	}
 	return *p.Output
 }
+
+var TaskRecord_PrintedBytes_DEFAULT int64
+
+func (p *TaskRecord) GetPrintedBytes() int64 {
+	if !p.IsSetPrintedBytes() {
+		return TaskRecord_PrintedBytes_DEFAULT
+	}
+	return *p.PrintedBytes
+}
 func (p *TaskRecord) IsSetID() bool {
 	return p.ID != nil
 }
@@ -3444,6 +7757,10 @@ func (p *TaskRecord) IsSetOutOfMemory() bool {
 
 func (p *TaskRecord) IsSetOutput() bool {
 	return p.Output != nil
+}
+
+func (p *TaskRecord) IsSetPrintedBytes() bool {
+	return p.PrintedBytes != nil
 }
 
 func (p *TaskRecord) Read(ctx context.Context, iprot thrift.TProtocol) error {
@@ -3690,6 +8007,16 @@ func (p *TaskRecord) Read(ctx context.Context, iprot thrift.TProtocol) error {
 					return err
 				}
 			}
+		case 24:
+			if fieldTypeId == thrift.I64 {
+				if err := p.ReadField24(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
 		default:
 			if err := iprot.Skip(ctx, fieldTypeId); err != nil {
 				return err
@@ -3912,6 +8239,15 @@ func (p *TaskRecord) ReadField23(ctx context.Context, iprot thrift.TProtocol) er
 	return nil
 }
 
+func (p *TaskRecord) ReadField24(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadI64(ctx); err != nil {
+		return thrift.PrependError("error reading field 24: ", err)
+	} else {
+		p.PrintedBytes = &v
+	}
+	return nil
+}
+
 func (p *TaskRecord) Write(ctx context.Context, oprot thrift.TProtocol) error {
 	if err := oprot.WriteStructBegin(ctx, "TaskRecord"); err != nil {
 		return thrift.PrependError(fmt.Sprintf("%T write struct begin error: ", p), err)
@@ -3984,6 +8320,9 @@ func (p *TaskRecord) Write(ctx context.Context, oprot thrift.TProtocol) error {
 			return err
 		}
 		if err := p.writeField23(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField24(ctx, oprot); err != nil {
 			return err
 		}
 	}
@@ -4341,6 +8680,21 @@ func (p *TaskRecord) writeField23(ctx context.Context, oprot thrift.TProtocol) (
 	return err
 }
 
+func (p *TaskRecord) writeField24(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetPrintedBytes() {
+		if err := oprot.WriteFieldBegin(ctx, "printed_bytes", thrift.I64, 24); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 24:printed_bytes: ", p), err)
+		}
+		if err := oprot.WriteI64(ctx, int64(*p.PrintedBytes)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.printed_bytes (24) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 24:printed_bytes: ", p), err)
+		}
+	}
+	return err
+}
+
 func (p *TaskRecord) Equals(other *TaskRecord) bool {
 	if p == other {
 		return true
@@ -4523,6 +8877,14 @@ func (p *TaskRecord) Equals(other *TaskRecord) bool {
 			return false
 		}
 		if (*p.Output) != (*other.Output) {
+			return false
+		}
+	}
+	if p.PrintedBytes != other.PrintedBytes {
+		if p.PrintedBytes == nil || other.PrintedBytes == nil {
+			return false
+		}
+		if (*p.PrintedBytes) != (*other.PrintedBytes) {
 			return false
 		}
 	}
@@ -5028,11 +9390,11 @@ func (p *CollectReply) ReadField2(ctx context.Context, iprot thrift.TProtocol) e
 	tSlice := make([]*TaskRecord, 0, size)
 	p.Records = tSlice
 	for i := 0; i < size; i++ {
-		_elem7 := &TaskRecord{}
-		if err := _elem7.Read(ctx, iprot); err != nil {
-			return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", _elem7), err)
+		_elem15 := &TaskRecord{}
+		if err := _elem15.Read(ctx, iprot); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", _elem15), err)
 		}
-		p.Records = append(p.Records, _elem7)
+		p.Records = append(p.Records, _elem15)
 	}
 	if err := iprot.ReadListEnd(ctx); err != nil {
 		return thrift.PrependError("error reading list end: ", err)
@@ -5144,8 +9506,8 @@ func (p *CollectReply) Equals(other *CollectReply) bool {
 		return false
 	}
 	for i, _tgt := range p.Records {
-		_src8 := other.Records[i]
-		if !_tgt.Equals(_src8) {
+		_src16 := other.Records[i]
+		if !_tgt.Equals(_src16) {
 			return false
 		}
 	}
@@ -5844,6 +10206,8 @@ func (p *TaskQuery) String() string {
 //   - Demand
 //   - DurationMs
 //   - TimeScale
+//   - Command
+//   - Attempt
 type Assignment struct {
 	Number     *int64   `thrift:"number,1" db:"number" json:"number,omitempty"`
 	TaskID     *string  `thrift:"task_id,2" db:"task_id" json:"task_id,omitempty"`
@@ -5852,6 +10216,8 @@ type Assignment struct {
 	Demand     *Amounts `thrift:"demand,5" db:"demand" json:"demand,omitempty"`
 	DurationMs *int64   `thrift:"duration_ms,6" db:"duration_ms" json:"duration_ms,omitempty"`
 	TimeScale  *float64 `thrift:"time_scale,7" db:"time_scale" json:"time_scale,omitempty"`
+	Command    *Command `thrift:"command,8" db:"command" json:"command,omitempty"`
+	Attempt    *int32   `thrift:"attempt,9" db:"attempt" json:"attempt,omitempty"`
 }
 
 func NewAssignment() *Assignment {
@@ -5920,6 +10286,24 @@ func (p *Assignment) GetTimeScale() float64 {
 	}
 	return *p.TimeScale
 }
+
+var Assignment_Command_DEFAULT *Command
+
+func (p *Assignment) GetCommand() *Command {
+	if !p.IsSetCommand() {
+		return Assignment_Command_DEFAULT
+	}
+	return p.Command
+}
+
+var Assignment_Attempt_DEFAULT int32
+
+func (p *Assignment) GetAttempt() int32 {
+	if !p.IsSetAttempt() {
+		return Assignment_Attempt_DEFAULT
+	}
+	return *p.Attempt
+}
 func (p *Assignment) IsSetNumber() bool {
 	return p.Number != nil
 }
@@ -5946,6 +10330,14 @@ func (p *Assignment) IsSetDurationMs() bool {
 
 func (p *Assignment) IsSetTimeScale() bool {
 	return p.TimeScale != nil
+}
+
+func (p *Assignment) IsSetCommand() bool {
+	return p.Command != nil
+}
+
+func (p *Assignment) IsSetAttempt() bool {
+	return p.Attempt != nil
 }
 
 func (p *Assignment) Read(ctx context.Context, iprot thrift.TProtocol) error {
@@ -6032,6 +10424,26 @@ func (p *Assignment) Read(ctx context.Context, iprot thrift.TProtocol) error {
 					return err
 				}
 			}
+		case 8:
+			if fieldTypeId == thrift.STRUCT {
+				if err := p.ReadField8(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 9:
+			if fieldTypeId == thrift.I32 {
+				if err := p.ReadField9(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
 		default:
 			if err := iprot.Skip(ctx, fieldTypeId); err != nil {
 				return err
@@ -6109,6 +10521,23 @@ func (p *Assignment) ReadField7(ctx context.Context, iprot thrift.TProtocol) err
 	return nil
 }
 
+func (p *Assignment) ReadField8(ctx context.Context, iprot thrift.TProtocol) error {
+	p.Command = &Command{}
+	if err := p.Command.Read(ctx, iprot); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", p.Command), err)
+	}
+	return nil
+}
+
+func (p *Assignment) ReadField9(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadI32(ctx); err != nil {
+		return thrift.PrependError("error reading field 9: ", err)
+	} else {
+		p.Attempt = &v
+	}
+	return nil
+}
+
 func (p *Assignment) Write(ctx context.Context, oprot thrift.TProtocol) error {
 	if err := oprot.WriteStructBegin(ctx, "Assignment"); err != nil {
 		return thrift.PrependError(fmt.Sprintf("%T write struct begin error: ", p), err)
@@ -6133,6 +10562,12 @@ func (p *Assignment) Write(ctx context.Context, oprot thrift.TProtocol) error {
 			return err
 		}
 		if err := p.writeField7(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField8(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField9(ctx, oprot); err != nil {
 			return err
 		}
 	}
@@ -6250,6 +10685,36 @@ func (p *Assignment) writeField7(ctx context.Context, oprot thrift.TProtocol) (e
 	return err
 }
 
+func (p *Assignment) writeField8(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetCommand() {
+		if err := oprot.WriteFieldBegin(ctx, "command", thrift.STRUCT, 8); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 8:command: ", p), err)
+		}
+		if err := p.Command.Write(ctx, oprot); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T error writing struct: ", p.Command), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 8:command: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *Assignment) writeField9(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetAttempt() {
+		if err := oprot.WriteFieldBegin(ctx, "attempt", thrift.I32, 9); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 9:attempt: ", p), err)
+		}
+		if err := oprot.WriteI32(ctx, int32(*p.Attempt)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.attempt (9) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 9:attempt: ", p), err)
+		}
+	}
+	return err
+}
+
 func (p *Assignment) Equals(other *Assignment) bool {
 	if p == other {
 		return true
@@ -6304,6 +10769,17 @@ func (p *Assignment) Equals(other *Assignment) bool {
 			return false
 		}
 		if (*p.TimeScale) != (*other.TimeScale) {
+			return false
+		}
+	}
+	if !p.Command.Equals(other.Command) {
+		return false
+	}
+	if p.Attempt != other.Attempt {
+		if p.Attempt == nil || other.Attempt == nil {
+			return false
+		}
+		if (*p.Attempt) != (*other.Attempt) {
 			return false
 		}
 	}
@@ -6758,11 +11234,11 @@ func (p *EnqueueRequest) ReadField5(ctx context.Context, iprot thrift.TProtocol)
 	tSlice := make([]*Assignment, 0, size)
 	p.Assignments = tSlice
 	for i := 0; i < size; i++ {
-		_elem9 := &Assignment{}
-		if err := _elem9.Read(ctx, iprot); err != nil {
-			return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", _elem9), err)
+		_elem17 := &Assignment{}
+		if err := _elem17.Read(ctx, iprot); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", _elem17), err)
 		}
-		p.Assignments = append(p.Assignments, _elem9)
+		p.Assignments = append(p.Assignments, _elem17)
 	}
 	if err := iprot.ReadListEnd(ctx); err != nil {
 		return thrift.PrependError("error reading list end: ", err)
@@ -6915,8 +11391,8 @@ func (p *EnqueueRequest) Equals(other *EnqueueRequest) bool {
 		return false
 	}
 	for i, _tgt := range p.Assignments {
-		_src10 := other.Assignments[i]
-		if !_tgt.Equals(_src10) {
+		_src18 := other.Assignments[i]
+		if !_tgt.Equals(_src18) {
 			return false
 		}
 	}
@@ -7021,11 +11497,11 @@ func (p *EnqueueReply) ReadField1(ctx context.Context, iprot thrift.TProtocol) e
 	tSlice := make([]*Refusal, 0, size)
 	p.Refused = tSlice
 	for i := 0; i < size; i++ {
-		_elem11 := &Refusal{}
-		if err := _elem11.Read(ctx, iprot); err != nil {
-			return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", _elem11), err)
+		_elem19 := &Refusal{}
+		if err := _elem19.Read(ctx, iprot); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", _elem19), err)
 		}
-		p.Refused = append(p.Refused, _elem11)
+		p.Refused = append(p.Refused, _elem19)
 	}
 	if err := iprot.ReadListEnd(ctx); err != nil {
 		return thrift.PrependError("error reading list end: ", err)
@@ -7110,8 +11586,8 @@ func (p *EnqueueReply) Equals(other *EnqueueReply) bool {
 		return false
 	}
 	for i, _tgt := range p.Refused {
-		_src12 := other.Refused[i]
-		if !_tgt.Equals(_src12) {
+		_src20 := other.Refused[i]
+		if !_tgt.Equals(_src20) {
 			return false
 		}
 	}
@@ -7623,6 +12099,7 @@ func (p *ProbeReply) String() string {
 //   - StartupUs
 //   - OutOfMemory
 //   - Output
+//   - PrintedBytes
 type Completion struct {
 	TaskID        *string  `thrift:"task_id,1" db:"task_id" json:"task_id,omitempty"`
 	Number        *int64   `thrift:"number,2" db:"number" json:"number,omitempty"`
@@ -7636,6 +12113,7 @@ type Completion struct {
 	StartupUs     *int64   `thrift:"startup_us,10" db:"startup_us" json:"startup_us,omitempty"`
 	OutOfMemory   *bool    `thrift:"out_of_memory,11" db:"out_of_memory" json:"out_of_memory,omitempty"`
 	Output        *string  `thrift:"output,12" db:"output" json:"output,omitempty"`
+	PrintedBytes  *int64   `thrift:"printed_bytes,13" db:"printed_bytes" json:"printed_bytes,omitempty"`
 }
 
 func NewCompletion() *Completion {
@@ -7749,6 +12227,15 @@ func (p *Completion) GetOutput() string {
 	}
 	return *p.Output
 }
+
+var Completion_PrintedBytes_DEFAULT int64
+
+func (p *Completion) GetPrintedBytes() int64 {
+	if !p.IsSetPrintedBytes() {
+		return Completion_PrintedBytes_DEFAULT
+	}
+	return *p.PrintedBytes
+}
 func (p *Completion) IsSetTaskID() bool {
 	return p.TaskID != nil
 }
@@ -7795,6 +12282,10 @@ func (p *Completion) IsSetOutOfMemory() bool {
 
 func (p *Completion) IsSetOutput() bool {
 	return p.Output != nil
+}
+
+func (p *Completion) IsSetPrintedBytes() bool {
+	return p.PrintedBytes != nil
 }
 
 func (p *Completion) Read(ctx context.Context, iprot thrift.TProtocol) error {
@@ -7931,6 +12422,16 @@ func (p *Completion) Read(ctx context.Context, iprot thrift.TProtocol) error {
 					return err
 				}
 			}
+		case 13:
+			if fieldTypeId == thrift.I64 {
+				if err := p.ReadField13(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
 		default:
 			if err := iprot.Skip(ctx, fieldTypeId); err != nil {
 				return err
@@ -8055,6 +12556,15 @@ func (p *Completion) ReadField12(ctx context.Context, iprot thrift.TProtocol) er
 	return nil
 }
 
+func (p *Completion) ReadField13(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadI64(ctx); err != nil {
+		return thrift.PrependError("error reading field 13: ", err)
+	} else {
+		p.PrintedBytes = &v
+	}
+	return nil
+}
+
 func (p *Completion) Write(ctx context.Context, oprot thrift.TProtocol) error {
 	if err := oprot.WriteStructBegin(ctx, "Completion"); err != nil {
 		return thrift.PrependError(fmt.Sprintf("%T write struct begin error: ", p), err)
@@ -8094,6 +12604,9 @@ func (p *Completion) Write(ctx context.Context, oprot thrift.TProtocol) error {
 			return err
 		}
 		if err := p.writeField12(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField13(ctx, oprot); err != nil {
 			return err
 		}
 	}
@@ -8286,6 +12799,21 @@ func (p *Completion) writeField12(ctx context.Context, oprot thrift.TProtocol) (
 	return err
 }
 
+func (p *Completion) writeField13(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetPrintedBytes() {
+		if err := oprot.WriteFieldBegin(ctx, "printed_bytes", thrift.I64, 13); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 13:printed_bytes: ", p), err)
+		}
+		if err := oprot.WriteI64(ctx, int64(*p.PrintedBytes)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.printed_bytes (13) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 13:printed_bytes: ", p), err)
+		}
+	}
+	return err
+}
+
 func (p *Completion) Equals(other *Completion) bool {
 	if p == other {
 		return true
@@ -8385,6 +12913,14 @@ func (p *Completion) Equals(other *Completion) bool {
 			return false
 		}
 		if (*p.Output) != (*other.Output) {
+			return false
+		}
+	}
+	if p.PrintedBytes != other.PrintedBytes {
+		if p.PrintedBytes == nil || other.PrintedBytes == nil {
+			return false
+		}
+		if (*p.PrintedBytes) != (*other.PrintedBytes) {
 			return false
 		}
 	}
@@ -8591,11 +13127,11 @@ func (p *CompletionNotice) ReadField4(ctx context.Context, iprot thrift.TProtoco
 	tSlice := make([]*Completion, 0, size)
 	p.Completions = tSlice
 	for i := 0; i < size; i++ {
-		_elem13 := &Completion{}
-		if err := _elem13.Read(ctx, iprot); err != nil {
-			return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", _elem13), err)
+		_elem21 := &Completion{}
+		if err := _elem21.Read(ctx, iprot); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", _elem21), err)
 		}
-		p.Completions = append(p.Completions, _elem13)
+		p.Completions = append(p.Completions, _elem21)
 	}
 	if err := iprot.ReadListEnd(ctx); err != nil {
 		return thrift.PrependError("error reading list end: ", err)
@@ -8758,8 +13294,8 @@ func (p *CompletionNotice) Equals(other *CompletionNotice) bool {
 		return false
 	}
 	for i, _tgt := range p.Completions {
-		_src14 := other.Completions[i]
-		if !_tgt.Equals(_src14) {
+		_src22 := other.Completions[i]
+		if !_tgt.Equals(_src22) {
 			return false
 		}
 	}
@@ -9245,11 +13781,11 @@ func (p *Delta) ReadField4(ctx context.Context, iprot thrift.TProtocol) error {
 	tSlice := make([]*Placed, 0, size)
 	p.Placed = tSlice
 	for i := 0; i < size; i++ {
-		_elem15 := &Placed{}
-		if err := _elem15.Read(ctx, iprot); err != nil {
-			return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", _elem15), err)
+		_elem23 := &Placed{}
+		if err := _elem23.Read(ctx, iprot); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", _elem23), err)
 		}
-		p.Placed = append(p.Placed, _elem15)
+		p.Placed = append(p.Placed, _elem23)
 	}
 	if err := iprot.ReadListEnd(ctx); err != nil {
 		return thrift.PrependError("error reading list end: ", err)
@@ -9386,8 +13922,8 @@ func (p *Delta) Equals(other *Delta) bool {
 		return false
 	}
 	for i, _tgt := range p.Placed {
-		_src16 := other.Placed[i]
-		if !_tgt.Equals(_src16) {
+		_src24 := other.Placed[i]
+		if !_tgt.Equals(_src24) {
 			return false
 		}
 	}
@@ -10190,11 +14726,11 @@ func (p *Report) ReadField9(ctx context.Context, iprot thrift.TProtocol) error {
 	tSlice := make([]*Received, 0, size)
 	p.Received = tSlice
 	for i := 0; i < size; i++ {
-		_elem17 := &Received{}
-		if err := _elem17.Read(ctx, iprot); err != nil {
-			return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", _elem17), err)
+		_elem25 := &Received{}
+		if err := _elem25.Read(ctx, iprot); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", _elem25), err)
 		}
-		p.Received = append(p.Received, _elem17)
+		p.Received = append(p.Received, _elem25)
 	}
 	if err := iprot.ReadListEnd(ctx); err != nil {
 		return thrift.PrependError("error reading list end: ", err)
@@ -10478,8 +15014,8 @@ func (p *Report) Equals(other *Report) bool {
 		return false
 	}
 	for i, _tgt := range p.Received {
-		_src18 := other.Received[i]
-		if !_tgt.Equals(_src18) {
+		_src26 := other.Received[i]
+		if !_tgt.Equals(_src26) {
 			return false
 		}
 	}
@@ -10645,11 +15181,11 @@ func (p *Roster) ReadField2(ctx context.Context, iprot thrift.TProtocol) error {
 	tSlice := make([]*Node, 0, size)
 	p.Nodes = tSlice
 	for i := 0; i < size; i++ {
-		_elem19 := &Node{}
-		if err := _elem19.Read(ctx, iprot); err != nil {
-			return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", _elem19), err)
+		_elem27 := &Node{}
+		if err := _elem27.Read(ctx, iprot); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", _elem27), err)
 		}
-		p.Nodes = append(p.Nodes, _elem19)
+		p.Nodes = append(p.Nodes, _elem27)
 	}
 	if err := iprot.ReadListEnd(ctx); err != nil {
 		return thrift.PrependError("error reading list end: ", err)
@@ -10665,13 +15201,13 @@ func (p *Roster) ReadField3(ctx context.Context, iprot thrift.TProtocol) error {
 	tSlice := make([]string, 0, size)
 	p.Schedulers = tSlice
 	for i := 0; i < size; i++ {
-		var _elem20 string
+		var _elem28 string
 		if v, err := iprot.ReadString(ctx); err != nil {
 			return thrift.PrependError("error reading field 0: ", err)
 		} else {
-			_elem20 = v
+			_elem28 = v
 		}
-		p.Schedulers = append(p.Schedulers, _elem20)
+		p.Schedulers = append(p.Schedulers, _elem28)
 	}
 	if err := iprot.ReadListEnd(ctx); err != nil {
 		return thrift.PrependError("error reading list end: ", err)
@@ -10687,13 +15223,13 @@ func (p *Roster) ReadField4(ctx context.Context, iprot thrift.TProtocol) error {
 	tSlice := make([]int32, 0, size)
 	p.Home = tSlice
 	for i := 0; i < size; i++ {
-		var _elem21 int32
+		var _elem29 int32
 		if v, err := iprot.ReadI32(ctx); err != nil {
 			return thrift.PrependError("error reading field 0: ", err)
 		} else {
-			_elem21 = v
+			_elem29 = v
 		}
-		p.Home = append(p.Home, _elem21)
+		p.Home = append(p.Home, _elem29)
 	}
 	if err := iprot.ReadListEnd(ctx); err != nil {
 		return thrift.PrependError("error reading list end: ", err)
@@ -10830,8 +15366,8 @@ func (p *Roster) Equals(other *Roster) bool {
 		return false
 	}
 	for i, _tgt := range p.Nodes {
-		_src22 := other.Nodes[i]
-		if !_tgt.Equals(_src22) {
+		_src30 := other.Nodes[i]
+		if !_tgt.Equals(_src30) {
 			return false
 		}
 	}
@@ -10839,8 +15375,8 @@ func (p *Roster) Equals(other *Roster) bool {
 		return false
 	}
 	for i, _tgt := range p.Schedulers {
-		_src23 := other.Schedulers[i]
-		if _tgt != _src23 {
+		_src31 := other.Schedulers[i]
+		if _tgt != _src31 {
 			return false
 		}
 	}
@@ -10848,8 +15384,8 @@ func (p *Roster) Equals(other *Roster) bool {
 		return false
 	}
 	for i, _tgt := range p.Home {
-		_src24 := other.Home[i]
-		if _tgt != _src24 {
+		_src32 := other.Home[i]
+		if _tgt != _src32 {
 			return false
 		}
 	}
@@ -11364,13 +15900,13 @@ func (p *Snapshot) ReadField8(ctx context.Context, iprot thrift.TProtocol) error
 	tSlice := make([]int32, 0, size)
 	p.Node = tSlice
 	for i := 0; i < size; i++ {
-		var _elem25 int32
+		var _elem33 int32
 		if v, err := iprot.ReadI32(ctx); err != nil {
 			return thrift.PrependError("error reading field 0: ", err)
 		} else {
-			_elem25 = v
+			_elem33 = v
 		}
-		p.Node = append(p.Node, _elem25)
+		p.Node = append(p.Node, _elem33)
 	}
 	if err := iprot.ReadListEnd(ctx); err != nil {
 		return thrift.PrependError("error reading list end: ", err)
@@ -11386,13 +15922,13 @@ func (p *Snapshot) ReadField9(ctx context.Context, iprot thrift.TProtocol) error
 	tSlice := make([]int64, 0, size)
 	p.Millicores = tSlice
 	for i := 0; i < size; i++ {
-		var _elem26 int64
+		var _elem34 int64
 		if v, err := iprot.ReadI64(ctx); err != nil {
 			return thrift.PrependError("error reading field 0: ", err)
 		} else {
-			_elem26 = v
+			_elem34 = v
 		}
-		p.Millicores = append(p.Millicores, _elem26)
+		p.Millicores = append(p.Millicores, _elem34)
 	}
 	if err := iprot.ReadListEnd(ctx); err != nil {
 		return thrift.PrependError("error reading list end: ", err)
@@ -11408,13 +15944,13 @@ func (p *Snapshot) ReadField10(ctx context.Context, iprot thrift.TProtocol) erro
 	tSlice := make([]int64, 0, size)
 	p.MemoryMib = tSlice
 	for i := 0; i < size; i++ {
-		var _elem27 int64
+		var _elem35 int64
 		if v, err := iprot.ReadI64(ctx); err != nil {
 			return thrift.PrependError("error reading field 0: ", err)
 		} else {
-			_elem27 = v
+			_elem35 = v
 		}
-		p.MemoryMib = append(p.MemoryMib, _elem27)
+		p.MemoryMib = append(p.MemoryMib, _elem35)
 	}
 	if err := iprot.ReadListEnd(ctx); err != nil {
 		return thrift.PrependError("error reading list end: ", err)
@@ -11430,13 +15966,13 @@ func (p *Snapshot) ReadField11(ctx context.Context, iprot thrift.TProtocol) erro
 	tSlice := make([]int64, 0, size)
 	p.DiskMib = tSlice
 	for i := 0; i < size; i++ {
-		var _elem28 int64
+		var _elem36 int64
 		if v, err := iprot.ReadI64(ctx); err != nil {
 			return thrift.PrependError("error reading field 0: ", err)
 		} else {
-			_elem28 = v
+			_elem36 = v
 		}
-		p.DiskMib = append(p.DiskMib, _elem28)
+		p.DiskMib = append(p.DiskMib, _elem36)
 	}
 	if err := iprot.ReadListEnd(ctx); err != nil {
 		return thrift.PrependError("error reading list end: ", err)
@@ -11452,31 +15988,31 @@ func (p *Snapshot) ReadField12(ctx context.Context, iprot thrift.TProtocol) erro
 	tMap := make(map[string][]int64, size)
 	p.Extra = tMap
 	for i := 0; i < size; i++ {
-		var _key29 string
+		var _key37 string
 		if v, err := iprot.ReadString(ctx); err != nil {
 			return thrift.PrependError("error reading field 0: ", err)
 		} else {
-			_key29 = v
+			_key37 = v
 		}
 		_, size, err := iprot.ReadListBegin(ctx)
 		if err != nil {
 			return thrift.PrependError("error reading list begin: ", err)
 		}
 		tSlice := make([]int64, 0, size)
-		_val30 := tSlice
+		_val38 := tSlice
 		for i := 0; i < size; i++ {
-			var _elem31 int64
+			var _elem39 int64
 			if v, err := iprot.ReadI64(ctx); err != nil {
 				return thrift.PrependError("error reading field 0: ", err)
 			} else {
-				_elem31 = v
+				_elem39 = v
 			}
-			_val30 = append(_val30, _elem31)
+			_val38 = append(_val38, _elem39)
 		}
 		if err := iprot.ReadListEnd(ctx); err != nil {
 			return thrift.PrependError("error reading list end: ", err)
 		}
-		p.Extra[_key29] = _val30
+		p.Extra[_key37] = _val38
 	}
 	if err := iprot.ReadMapEnd(ctx); err != nil {
 		return thrift.PrependError("error reading map end: ", err)
@@ -11492,13 +16028,13 @@ func (p *Snapshot) ReadField13(ctx context.Context, iprot thrift.TProtocol) erro
 	tSlice := make([]int64, 0, size)
 	p.Tasks = tSlice
 	for i := 0; i < size; i++ {
-		var _elem32 int64
+		var _elem40 int64
 		if v, err := iprot.ReadI64(ctx); err != nil {
 			return thrift.PrependError("error reading field 0: ", err)
 		} else {
-			_elem32 = v
+			_elem40 = v
 		}
-		p.Tasks = append(p.Tasks, _elem32)
+		p.Tasks = append(p.Tasks, _elem40)
 	}
 	if err := iprot.ReadListEnd(ctx); err != nil {
 		return thrift.PrependError("error reading list end: ", err)
@@ -11514,13 +16050,13 @@ func (p *Snapshot) ReadField14(ctx context.Context, iprot thrift.TProtocol) erro
 	tSlice := make([]int64, 0, size)
 	p.DurationMs = tSlice
 	for i := 0; i < size; i++ {
-		var _elem33 int64
+		var _elem41 int64
 		if v, err := iprot.ReadI64(ctx); err != nil {
 			return thrift.PrependError("error reading field 0: ", err)
 		} else {
-			_elem33 = v
+			_elem41 = v
 		}
-		p.DurationMs = append(p.DurationMs, _elem33)
+		p.DurationMs = append(p.DurationMs, _elem41)
 	}
 	if err := iprot.ReadListEnd(ctx); err != nil {
 		return thrift.PrependError("error reading list end: ", err)
@@ -11536,13 +16072,13 @@ func (p *Snapshot) ReadField15(ctx context.Context, iprot thrift.TProtocol) erro
 	tSlice := make([]int64, 0, size)
 	p.Work = tSlice
 	for i := 0; i < size; i++ {
-		var _elem34 int64
+		var _elem42 int64
 		if v, err := iprot.ReadI64(ctx); err != nil {
 			return thrift.PrependError("error reading field 0: ", err)
 		} else {
-			_elem34 = v
+			_elem42 = v
 		}
-		p.Work = append(p.Work, _elem34)
+		p.Work = append(p.Work, _elem42)
 	}
 	if err := iprot.ReadListEnd(ctx); err != nil {
 		return thrift.PrependError("error reading list end: ", err)
@@ -11558,13 +16094,13 @@ func (p *Snapshot) ReadField16(ctx context.Context, iprot thrift.TProtocol) erro
 	tSlice := make([]int64, 0, size)
 	p.ReportSequence = tSlice
 	for i := 0; i < size; i++ {
-		var _elem35 int64
+		var _elem43 int64
 		if v, err := iprot.ReadI64(ctx); err != nil {
 			return thrift.PrependError("error reading field 0: ", err)
 		} else {
-			_elem35 = v
+			_elem43 = v
 		}
-		p.ReportSequence = append(p.ReportSequence, _elem35)
+		p.ReportSequence = append(p.ReportSequence, _elem43)
 	}
 	if err := iprot.ReadListEnd(ctx); err != nil {
 		return thrift.PrependError("error reading list end: ", err)
@@ -11580,13 +16116,13 @@ func (p *Snapshot) ReadField17(ctx context.Context, iprot thrift.TProtocol) erro
 	tSlice := make([]int64, 0, size)
 	p.OwnNumber = tSlice
 	for i := 0; i < size; i++ {
-		var _elem36 int64
+		var _elem44 int64
 		if v, err := iprot.ReadI64(ctx); err != nil {
 			return thrift.PrependError("error reading field 0: ", err)
 		} else {
-			_elem36 = v
+			_elem44 = v
 		}
-		p.OwnNumber = append(p.OwnNumber, _elem36)
+		p.OwnNumber = append(p.OwnNumber, _elem44)
 	}
 	if err := iprot.ReadListEnd(ctx); err != nil {
 		return thrift.PrependError("error reading list end: ", err)
@@ -12067,8 +16603,8 @@ func (p *Snapshot) Equals(other *Snapshot) bool {
 		return false
 	}
 	for i, _tgt := range p.Node {
-		_src37 := other.Node[i]
-		if _tgt != _src37 {
+		_src45 := other.Node[i]
+		if _tgt != _src45 {
 			return false
 		}
 	}
@@ -12076,8 +16612,8 @@ func (p *Snapshot) Equals(other *Snapshot) bool {
 		return false
 	}
 	for i, _tgt := range p.Millicores {
-		_src38 := other.Millicores[i]
-		if _tgt != _src38 {
+		_src46 := other.Millicores[i]
+		if _tgt != _src46 {
 			return false
 		}
 	}
@@ -12085,8 +16621,8 @@ func (p *Snapshot) Equals(other *Snapshot) bool {
 		return false
 	}
 	for i, _tgt := range p.MemoryMib {
-		_src39 := other.MemoryMib[i]
-		if _tgt != _src39 {
+		_src47 := other.MemoryMib[i]
+		if _tgt != _src47 {
 			return false
 		}
 	}
@@ -12094,8 +16630,8 @@ func (p *Snapshot) Equals(other *Snapshot) bool {
 		return false
 	}
 	for i, _tgt := range p.DiskMib {
-		_src40 := other.DiskMib[i]
-		if _tgt != _src40 {
+		_src48 := other.DiskMib[i]
+		if _tgt != _src48 {
 			return false
 		}
 	}
@@ -12103,13 +16639,13 @@ func (p *Snapshot) Equals(other *Snapshot) bool {
 		return false
 	}
 	for k, _tgt := range p.Extra {
-		_src41 := other.Extra[k]
-		if len(_tgt) != len(_src41) {
+		_src49 := other.Extra[k]
+		if len(_tgt) != len(_src49) {
 			return false
 		}
 		for i, _tgt := range _tgt {
-			_src42 := _src41[i]
-			if _tgt != _src42 {
+			_src50 := _src49[i]
+			if _tgt != _src50 {
 				return false
 			}
 		}
@@ -12118,8 +16654,8 @@ func (p *Snapshot) Equals(other *Snapshot) bool {
 		return false
 	}
 	for i, _tgt := range p.Tasks {
-		_src43 := other.Tasks[i]
-		if _tgt != _src43 {
+		_src51 := other.Tasks[i]
+		if _tgt != _src51 {
 			return false
 		}
 	}
@@ -12127,8 +16663,8 @@ func (p *Snapshot) Equals(other *Snapshot) bool {
 		return false
 	}
 	for i, _tgt := range p.DurationMs {
-		_src44 := other.DurationMs[i]
-		if _tgt != _src44 {
+		_src52 := other.DurationMs[i]
+		if _tgt != _src52 {
 			return false
 		}
 	}
@@ -12136,8 +16672,8 @@ func (p *Snapshot) Equals(other *Snapshot) bool {
 		return false
 	}
 	for i, _tgt := range p.Work {
-		_src45 := other.Work[i]
-		if _tgt != _src45 {
+		_src53 := other.Work[i]
+		if _tgt != _src53 {
 			return false
 		}
 	}
@@ -12145,8 +16681,8 @@ func (p *Snapshot) Equals(other *Snapshot) bool {
 		return false
 	}
 	for i, _tgt := range p.ReportSequence {
-		_src46 := other.ReportSequence[i]
-		if _tgt != _src46 {
+		_src54 := other.ReportSequence[i]
+		if _tgt != _src54 {
 			return false
 		}
 	}
@@ -12154,8 +16690,8 @@ func (p *Snapshot) Equals(other *Snapshot) bool {
 		return false
 	}
 	for i, _tgt := range p.OwnNumber {
-		_src47 := other.OwnNumber[i]
-		if _tgt != _src47 {
+		_src55 := other.OwnNumber[i]
+		if _tgt != _src55 {
 			return false
 		}
 	}
@@ -12614,11 +17150,11 @@ func (p *ClusterStatus) ReadField3(ctx context.Context, iprot thrift.TProtocol) 
 	tSlice := make([]*NodeStatus, 0, size)
 	p.Nodes = tSlice
 	for i := 0; i < size; i++ {
-		_elem48 := &NodeStatus{}
-		if err := _elem48.Read(ctx, iprot); err != nil {
-			return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", _elem48), err)
+		_elem56 := &NodeStatus{}
+		if err := _elem56.Read(ctx, iprot); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", _elem56), err)
 		}
-		p.Nodes = append(p.Nodes, _elem48)
+		p.Nodes = append(p.Nodes, _elem56)
 	}
 	if err := iprot.ReadListEnd(ctx); err != nil {
 		return thrift.PrependError("error reading list end: ", err)
@@ -12634,11 +17170,11 @@ func (p *ClusterStatus) ReadField4(ctx context.Context, iprot thrift.TProtocol) 
 	tSlice := make([]*SchedulerRef, 0, size)
 	p.Schedulers = tSlice
 	for i := 0; i < size; i++ {
-		_elem49 := &SchedulerRef{}
-		if err := _elem49.Read(ctx, iprot); err != nil {
-			return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", _elem49), err)
+		_elem57 := &SchedulerRef{}
+		if err := _elem57.Read(ctx, iprot); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", _elem57), err)
 		}
-		p.Schedulers = append(p.Schedulers, _elem49)
+		p.Schedulers = append(p.Schedulers, _elem57)
 	}
 	if err := iprot.ReadListEnd(ctx); err != nil {
 		return thrift.PrependError("error reading list end: ", err)
@@ -12775,8 +17311,8 @@ func (p *ClusterStatus) Equals(other *ClusterStatus) bool {
 		return false
 	}
 	for i, _tgt := range p.Nodes {
-		_src50 := other.Nodes[i]
-		if !_tgt.Equals(_src50) {
+		_src58 := other.Nodes[i]
+		if !_tgt.Equals(_src58) {
 			return false
 		}
 	}
@@ -12784,8 +17320,8 @@ func (p *ClusterStatus) Equals(other *ClusterStatus) bool {
 		return false
 	}
 	for i, _tgt := range p.Schedulers {
-		_src51 := other.Schedulers[i]
-		if !_tgt.Equals(_src51) {
+		_src59 := other.Schedulers[i]
+		if !_tgt.Equals(_src59) {
 			return false
 		}
 	}
@@ -13305,6 +17841,21 @@ type SchedulerService interface {
 	// Parameters:
 	//  - Snapshot
 	Push(ctx context.Context, snapshot *Snapshot) (_err error)
+	// Parameters:
+	//  - Query
+	Jobs(ctx context.Context, query *JobQuery) (_r []*JobStatus, _err error)
+	// Parameters:
+	//  - Query
+	JobTasks(ctx context.Context, query *JobTaskQuery) (_r []*JobTask, _err error)
+	// Parameters:
+	//  - Job
+	CancelJob(ctx context.Context, job string) (_r int64, _err error)
+	// Parameters:
+	//  - Job
+	RetryJob(ctx context.Context, job string) (_r int64, _err error)
+	// Parameters:
+	//  - Job
+	ForgetJob(ctx context.Context, job string) (_r bool, _err error)
 	View(ctx context.Context) (_r *ClusterStatus, _err error)
 	// Parameters:
 	//  - Policy
@@ -13353,57 +17904,11 @@ func (p *SchedulerServiceClient) SetLastResponseMeta_(meta thrift.ResponseMeta) 
 // Parameters:
 //   - Request
 func (p *SchedulerServiceClient) Submit(ctx context.Context, request *SubmitRequest) (_r *SubmitReply, _err error) {
-	var _args52 SchedulerServiceSubmitArgs
-	_args52.Request = request
-	var _result54 SchedulerServiceSubmitResult
-	var _meta53 thrift.ResponseMeta
-	_meta53, _err = p.Client_().Call(ctx, "submit", &_args52, &_result54)
-	p.SetLastResponseMeta_(_meta53)
-	if _err != nil {
-		return
-	}
-	switch {
-	case _result54.E != nil:
-		return _r, _result54.E
-	}
-
-	if _ret55 := _result54.GetSuccess(); _ret55 != nil {
-		return _ret55, nil
-	}
-	return nil, thrift.NewTApplicationException(thrift.MISSING_RESULT, "submit failed: unknown result")
-}
-
-// Parameters:
-//   - Request
-func (p *SchedulerServiceClient) Collect(ctx context.Context, request *CollectRequest) (_r *CollectReply, _err error) {
-	var _args56 SchedulerServiceCollectArgs
-	_args56.Request = request
-	var _result58 SchedulerServiceCollectResult
-	var _meta57 thrift.ResponseMeta
-	_meta57, _err = p.Client_().Call(ctx, "collect", &_args56, &_result58)
-	p.SetLastResponseMeta_(_meta57)
-	if _err != nil {
-		return
-	}
-	switch {
-	case _result58.E != nil:
-		return _r, _result58.E
-	}
-
-	if _ret59 := _result58.GetSuccess(); _ret59 != nil {
-		return _ret59, nil
-	}
-	return nil, thrift.NewTApplicationException(thrift.MISSING_RESULT, "collect failed: unknown result")
-}
-
-// Parameters:
-//   - TaskID
-func (p *SchedulerServiceClient) Cancel(ctx context.Context, task_id string) (_r bool, _err error) {
-	var _args60 SchedulerServiceCancelArgs
-	_args60.TaskID = task_id
-	var _result62 SchedulerServiceCancelResult
+	var _args60 SchedulerServiceSubmitArgs
+	_args60.Request = request
+	var _result62 SchedulerServiceSubmitResult
 	var _meta61 thrift.ResponseMeta
-	_meta61, _err = p.Client_().Call(ctx, "cancel", &_args60, &_result62)
+	_meta61, _err = p.Client_().Call(ctx, "submit", &_args60, &_result62)
 	p.SetLastResponseMeta_(_meta61)
 	if _err != nil {
 		return
@@ -13413,44 +17918,90 @@ func (p *SchedulerServiceClient) Cancel(ctx context.Context, task_id string) (_r
 		return _r, _result62.E
 	}
 
-	return _result62.GetSuccess(), nil
+	if _ret63 := _result62.GetSuccess(); _ret63 != nil {
+		return _ret63, nil
+	}
+	return nil, thrift.NewTApplicationException(thrift.MISSING_RESULT, "submit failed: unknown result")
+}
+
+// Parameters:
+//   - Request
+func (p *SchedulerServiceClient) Collect(ctx context.Context, request *CollectRequest) (_r *CollectReply, _err error) {
+	var _args64 SchedulerServiceCollectArgs
+	_args64.Request = request
+	var _result66 SchedulerServiceCollectResult
+	var _meta65 thrift.ResponseMeta
+	_meta65, _err = p.Client_().Call(ctx, "collect", &_args64, &_result66)
+	p.SetLastResponseMeta_(_meta65)
+	if _err != nil {
+		return
+	}
+	switch {
+	case _result66.E != nil:
+		return _r, _result66.E
+	}
+
+	if _ret67 := _result66.GetSuccess(); _ret67 != nil {
+		return _ret67, nil
+	}
+	return nil, thrift.NewTApplicationException(thrift.MISSING_RESULT, "collect failed: unknown result")
+}
+
+// Parameters:
+//   - TaskID
+func (p *SchedulerServiceClient) Cancel(ctx context.Context, task_id string) (_r bool, _err error) {
+	var _args68 SchedulerServiceCancelArgs
+	_args68.TaskID = task_id
+	var _result70 SchedulerServiceCancelResult
+	var _meta69 thrift.ResponseMeta
+	_meta69, _err = p.Client_().Call(ctx, "cancel", &_args68, &_result70)
+	p.SetLastResponseMeta_(_meta69)
+	if _err != nil {
+		return
+	}
+	switch {
+	case _result70.E != nil:
+		return _r, _result70.E
+	}
+
+	return _result70.GetSuccess(), nil
 }
 
 // Parameters:
 //   - Query
 func (p *SchedulerServiceClient) Tasks(ctx context.Context, query *TaskQuery) (_r []*TaskStatus, _err error) {
-	var _args63 SchedulerServiceTasksArgs
-	_args63.Query = query
-	var _result65 SchedulerServiceTasksResult
-	var _meta64 thrift.ResponseMeta
-	_meta64, _err = p.Client_().Call(ctx, "tasks", &_args63, &_result65)
-	p.SetLastResponseMeta_(_meta64)
+	var _args71 SchedulerServiceTasksArgs
+	_args71.Query = query
+	var _result73 SchedulerServiceTasksResult
+	var _meta72 thrift.ResponseMeta
+	_meta72, _err = p.Client_().Call(ctx, "tasks", &_args71, &_result73)
+	p.SetLastResponseMeta_(_meta72)
 	if _err != nil {
 		return
 	}
 	switch {
-	case _result65.E != nil:
-		return _r, _result65.E
+	case _result73.E != nil:
+		return _r, _result73.E
 	}
 
-	return _result65.GetSuccess(), nil
+	return _result73.GetSuccess(), nil
 }
 
 // Parameters:
 //   - Notice
 func (p *SchedulerServiceClient) Complete(ctx context.Context, notice *CompletionNotice) (_err error) {
-	var _args66 SchedulerServiceCompleteArgs
-	_args66.Notice = notice
-	var _result68 SchedulerServiceCompleteResult
-	var _meta67 thrift.ResponseMeta
-	_meta67, _err = p.Client_().Call(ctx, "complete", &_args66, &_result68)
-	p.SetLastResponseMeta_(_meta67)
+	var _args74 SchedulerServiceCompleteArgs
+	_args74.Notice = notice
+	var _result76 SchedulerServiceCompleteResult
+	var _meta75 thrift.ResponseMeta
+	_meta75, _err = p.Client_().Call(ctx, "complete", &_args74, &_result76)
+	p.SetLastResponseMeta_(_meta75)
 	if _err != nil {
 		return
 	}
 	switch {
-	case _result68.E != nil:
-		return _result68.E
+	case _result76.E != nil:
+		return _result76.E
 	}
 
 	return nil
@@ -13459,39 +18010,139 @@ func (p *SchedulerServiceClient) Complete(ctx context.Context, notice *Completio
 // Parameters:
 //   - Snapshot
 func (p *SchedulerServiceClient) Push(ctx context.Context, snapshot *Snapshot) (_err error) {
-	var _args69 SchedulerServicePushArgs
-	_args69.Snapshot = snapshot
-	var _result71 SchedulerServicePushResult
-	var _meta70 thrift.ResponseMeta
-	_meta70, _err = p.Client_().Call(ctx, "push", &_args69, &_result71)
-	p.SetLastResponseMeta_(_meta70)
+	var _args77 SchedulerServicePushArgs
+	_args77.Snapshot = snapshot
+	var _result79 SchedulerServicePushResult
+	var _meta78 thrift.ResponseMeta
+	_meta78, _err = p.Client_().Call(ctx, "push", &_args77, &_result79)
+	p.SetLastResponseMeta_(_meta78)
 	if _err != nil {
 		return
 	}
 	switch {
-	case _result71.E != nil:
-		return _result71.E
+	case _result79.E != nil:
+		return _result79.E
 	}
 
 	return nil
 }
 
-func (p *SchedulerServiceClient) View(ctx context.Context) (_r *ClusterStatus, _err error) {
-	var _args72 SchedulerServiceViewArgs
-	var _result74 SchedulerServiceViewResult
-	var _meta73 thrift.ResponseMeta
-	_meta73, _err = p.Client_().Call(ctx, "view", &_args72, &_result74)
-	p.SetLastResponseMeta_(_meta73)
+// Parameters:
+//   - Query
+func (p *SchedulerServiceClient) Jobs(ctx context.Context, query *JobQuery) (_r []*JobStatus, _err error) {
+	var _args80 SchedulerServiceJobsArgs
+	_args80.Query = query
+	var _result82 SchedulerServiceJobsResult
+	var _meta81 thrift.ResponseMeta
+	_meta81, _err = p.Client_().Call(ctx, "jobs", &_args80, &_result82)
+	p.SetLastResponseMeta_(_meta81)
 	if _err != nil {
 		return
 	}
 	switch {
-	case _result74.E != nil:
-		return _r, _result74.E
+	case _result82.E != nil:
+		return _r, _result82.E
 	}
 
-	if _ret75 := _result74.GetSuccess(); _ret75 != nil {
-		return _ret75, nil
+	return _result82.GetSuccess(), nil
+}
+
+// Parameters:
+//   - Query
+func (p *SchedulerServiceClient) JobTasks(ctx context.Context, query *JobTaskQuery) (_r []*JobTask, _err error) {
+	var _args83 SchedulerServiceJobTasksArgs
+	_args83.Query = query
+	var _result85 SchedulerServiceJobTasksResult
+	var _meta84 thrift.ResponseMeta
+	_meta84, _err = p.Client_().Call(ctx, "jobTasks", &_args83, &_result85)
+	p.SetLastResponseMeta_(_meta84)
+	if _err != nil {
+		return
+	}
+	switch {
+	case _result85.E != nil:
+		return _r, _result85.E
+	}
+
+	return _result85.GetSuccess(), nil
+}
+
+// Parameters:
+//   - Job
+func (p *SchedulerServiceClient) CancelJob(ctx context.Context, job string) (_r int64, _err error) {
+	var _args86 SchedulerServiceCancelJobArgs
+	_args86.Job = job
+	var _result88 SchedulerServiceCancelJobResult
+	var _meta87 thrift.ResponseMeta
+	_meta87, _err = p.Client_().Call(ctx, "cancelJob", &_args86, &_result88)
+	p.SetLastResponseMeta_(_meta87)
+	if _err != nil {
+		return
+	}
+	switch {
+	case _result88.E != nil:
+		return _r, _result88.E
+	}
+
+	return _result88.GetSuccess(), nil
+}
+
+// Parameters:
+//   - Job
+func (p *SchedulerServiceClient) RetryJob(ctx context.Context, job string) (_r int64, _err error) {
+	var _args89 SchedulerServiceRetryJobArgs
+	_args89.Job = job
+	var _result91 SchedulerServiceRetryJobResult
+	var _meta90 thrift.ResponseMeta
+	_meta90, _err = p.Client_().Call(ctx, "retryJob", &_args89, &_result91)
+	p.SetLastResponseMeta_(_meta90)
+	if _err != nil {
+		return
+	}
+	switch {
+	case _result91.E != nil:
+		return _r, _result91.E
+	}
+
+	return _result91.GetSuccess(), nil
+}
+
+// Parameters:
+//   - Job
+func (p *SchedulerServiceClient) ForgetJob(ctx context.Context, job string) (_r bool, _err error) {
+	var _args92 SchedulerServiceForgetJobArgs
+	_args92.Job = job
+	var _result94 SchedulerServiceForgetJobResult
+	var _meta93 thrift.ResponseMeta
+	_meta93, _err = p.Client_().Call(ctx, "forgetJob", &_args92, &_result94)
+	p.SetLastResponseMeta_(_meta93)
+	if _err != nil {
+		return
+	}
+	switch {
+	case _result94.E != nil:
+		return _r, _result94.E
+	}
+
+	return _result94.GetSuccess(), nil
+}
+
+func (p *SchedulerServiceClient) View(ctx context.Context) (_r *ClusterStatus, _err error) {
+	var _args95 SchedulerServiceViewArgs
+	var _result97 SchedulerServiceViewResult
+	var _meta96 thrift.ResponseMeta
+	_meta96, _err = p.Client_().Call(ctx, "view", &_args95, &_result97)
+	p.SetLastResponseMeta_(_meta96)
+	if _err != nil {
+		return
+	}
+	switch {
+	case _result97.E != nil:
+		return _r, _result97.E
+	}
+
+	if _ret98 := _result97.GetSuccess(); _ret98 != nil {
+		return _ret98, nil
 	}
 	return nil, thrift.NewTApplicationException(thrift.MISSING_RESULT, "view failed: unknown result")
 }
@@ -13500,74 +18151,74 @@ func (p *SchedulerServiceClient) View(ctx context.Context) (_r *ClusterStatus, _
 //   - Policy
 //   - Seed
 func (p *SchedulerServiceClient) SwitchPolicy(ctx context.Context, policy string, seed int64) (_err error) {
-	var _args76 SchedulerServiceSwitchPolicyArgs
-	_args76.Policy = policy
-	_args76.Seed = seed
-	var _result78 SchedulerServiceSwitchPolicyResult
-	var _meta77 thrift.ResponseMeta
-	_meta77, _err = p.Client_().Call(ctx, "switchPolicy", &_args76, &_result78)
-	p.SetLastResponseMeta_(_meta77)
+	var _args99 SchedulerServiceSwitchPolicyArgs
+	_args99.Policy = policy
+	_args99.Seed = seed
+	var _result101 SchedulerServiceSwitchPolicyResult
+	var _meta100 thrift.ResponseMeta
+	_meta100, _err = p.Client_().Call(ctx, "switchPolicy", &_args99, &_result101)
+	p.SetLastResponseMeta_(_meta100)
 	if _err != nil {
 		return
 	}
 	switch {
-	case _result78.E != nil:
-		return _result78.E
+	case _result101.E != nil:
+		return _result101.E
 	}
 
 	return nil
 }
 
 func (p *SchedulerServiceClient) Settle(ctx context.Context) (_err error) {
-	var _args79 SchedulerServiceSettleArgs
-	var _result81 SchedulerServiceSettleResult
-	var _meta80 thrift.ResponseMeta
-	_meta80, _err = p.Client_().Call(ctx, "settle", &_args79, &_result81)
-	p.SetLastResponseMeta_(_meta80)
+	var _args102 SchedulerServiceSettleArgs
+	var _result104 SchedulerServiceSettleResult
+	var _meta103 thrift.ResponseMeta
+	_meta103, _err = p.Client_().Call(ctx, "settle", &_args102, &_result104)
+	p.SetLastResponseMeta_(_meta103)
 	if _err != nil {
 		return
 	}
 	switch {
-	case _result81.E != nil:
-		return _result81.E
+	case _result104.E != nil:
+		return _result104.E
 	}
 
 	return nil
 }
 
 func (p *SchedulerServiceClient) Counters(ctx context.Context) (_r map[string]int64, _err error) {
-	var _args82 SchedulerServiceCountersArgs
-	var _result84 SchedulerServiceCountersResult
-	var _meta83 thrift.ResponseMeta
-	_meta83, _err = p.Client_().Call(ctx, "counters", &_args82, &_result84)
-	p.SetLastResponseMeta_(_meta83)
+	var _args105 SchedulerServiceCountersArgs
+	var _result107 SchedulerServiceCountersResult
+	var _meta106 thrift.ResponseMeta
+	_meta106, _err = p.Client_().Call(ctx, "counters", &_args105, &_result107)
+	p.SetLastResponseMeta_(_meta106)
 	if _err != nil {
 		return
 	}
 	switch {
-	case _result84.E != nil:
-		return _r, _result84.E
+	case _result107.E != nil:
+		return _r, _result107.E
 	}
 
-	return _result84.GetSuccess(), nil
+	return _result107.GetSuccess(), nil
 }
 
 func (p *SchedulerServiceClient) Setup(ctx context.Context) (_r *Setup, _err error) {
-	var _args85 SchedulerServiceSetupArgs
-	var _result87 SchedulerServiceSetupResult
-	var _meta86 thrift.ResponseMeta
-	_meta86, _err = p.Client_().Call(ctx, "setup", &_args85, &_result87)
-	p.SetLastResponseMeta_(_meta86)
+	var _args108 SchedulerServiceSetupArgs
+	var _result110 SchedulerServiceSetupResult
+	var _meta109 thrift.ResponseMeta
+	_meta109, _err = p.Client_().Call(ctx, "setup", &_args108, &_result110)
+	p.SetLastResponseMeta_(_meta109)
 	if _err != nil {
 		return
 	}
 	switch {
-	case _result87.E != nil:
-		return _r, _result87.E
+	case _result110.E != nil:
+		return _r, _result110.E
 	}
 
-	if _ret88 := _result87.GetSuccess(); _ret88 != nil {
-		return _ret88, nil
+	if _ret111 := _result110.GetSuccess(); _ret111 != nil {
+		return _ret111, nil
 	}
 	return nil, thrift.NewTApplicationException(thrift.MISSING_RESULT, "setup failed: unknown result")
 }
@@ -13592,19 +18243,24 @@ func (p *SchedulerServiceProcessor) ProcessorMap() map[string]thrift.TProcessorF
 
 func NewSchedulerServiceProcessor(handler SchedulerService) *SchedulerServiceProcessor {
 
-	self89 := &SchedulerServiceProcessor{handler: handler, processorMap: make(map[string]thrift.TProcessorFunction)}
-	self89.processorMap["submit"] = &schedulerServiceProcessorSubmit{handler: handler}
-	self89.processorMap["collect"] = &schedulerServiceProcessorCollect{handler: handler}
-	self89.processorMap["cancel"] = &schedulerServiceProcessorCancel{handler: handler}
-	self89.processorMap["tasks"] = &schedulerServiceProcessorTasks{handler: handler}
-	self89.processorMap["complete"] = &schedulerServiceProcessorComplete{handler: handler}
-	self89.processorMap["push"] = &schedulerServiceProcessorPush{handler: handler}
-	self89.processorMap["view"] = &schedulerServiceProcessorView{handler: handler}
-	self89.processorMap["switchPolicy"] = &schedulerServiceProcessorSwitchPolicy{handler: handler}
-	self89.processorMap["settle"] = &schedulerServiceProcessorSettle{handler: handler}
-	self89.processorMap["counters"] = &schedulerServiceProcessorCounters{handler: handler}
-	self89.processorMap["setup"] = &schedulerServiceProcessorSetup{handler: handler}
-	return self89
+	self112 := &SchedulerServiceProcessor{handler: handler, processorMap: make(map[string]thrift.TProcessorFunction)}
+	self112.processorMap["submit"] = &schedulerServiceProcessorSubmit{handler: handler}
+	self112.processorMap["collect"] = &schedulerServiceProcessorCollect{handler: handler}
+	self112.processorMap["cancel"] = &schedulerServiceProcessorCancel{handler: handler}
+	self112.processorMap["tasks"] = &schedulerServiceProcessorTasks{handler: handler}
+	self112.processorMap["complete"] = &schedulerServiceProcessorComplete{handler: handler}
+	self112.processorMap["push"] = &schedulerServiceProcessorPush{handler: handler}
+	self112.processorMap["jobs"] = &schedulerServiceProcessorJobs{handler: handler}
+	self112.processorMap["jobTasks"] = &schedulerServiceProcessorJobTasks{handler: handler}
+	self112.processorMap["cancelJob"] = &schedulerServiceProcessorCancelJob{handler: handler}
+	self112.processorMap["retryJob"] = &schedulerServiceProcessorRetryJob{handler: handler}
+	self112.processorMap["forgetJob"] = &schedulerServiceProcessorForgetJob{handler: handler}
+	self112.processorMap["view"] = &schedulerServiceProcessorView{handler: handler}
+	self112.processorMap["switchPolicy"] = &schedulerServiceProcessorSwitchPolicy{handler: handler}
+	self112.processorMap["settle"] = &schedulerServiceProcessorSettle{handler: handler}
+	self112.processorMap["counters"] = &schedulerServiceProcessorCounters{handler: handler}
+	self112.processorMap["setup"] = &schedulerServiceProcessorSetup{handler: handler}
+	return self112
 }
 
 func (p *SchedulerServiceProcessor) Process(ctx context.Context, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
@@ -13617,12 +18273,12 @@ func (p *SchedulerServiceProcessor) Process(ctx context.Context, iprot, oprot th
 	}
 	iprot.Skip(ctx, thrift.STRUCT)
 	iprot.ReadMessageEnd(ctx)
-	x90 := thrift.NewTApplicationException(thrift.UNKNOWN_METHOD, "Unknown function "+name)
+	x113 := thrift.NewTApplicationException(thrift.UNKNOWN_METHOD, "Unknown function "+name)
 	oprot.WriteMessageBegin(ctx, name, thrift.EXCEPTION, seqId)
-	x90.Write(ctx, oprot)
+	x113.Write(ctx, oprot)
 	oprot.WriteMessageEnd(ctx)
 	oprot.Flush(ctx)
-	return false, x90
+	return false, x113
 
 }
 
@@ -13631,7 +18287,7 @@ type schedulerServiceProcessorSubmit struct {
 }
 
 func (p *schedulerServiceProcessorSubmit) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err91 error
+	var _write_err114 error
 	args := SchedulerServiceSubmitArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -13681,21 +18337,21 @@ func (p *schedulerServiceProcessorSubmit) Process(ctx context.Context, seqId int
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc92 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing submit: "+err2.Error())
+			_exc115 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing submit: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "submit", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err91 = thrift.WrapTException(err2)
+				_write_err114 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc92.Write(ctx, oprot); _write_err91 == nil && err2 != nil {
-				_write_err91 = thrift.WrapTException(err2)
+			if err2 := _exc115.Write(ctx, oprot); _write_err114 == nil && err2 != nil {
+				_write_err114 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err91 == nil && err2 != nil {
-				_write_err91 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err114 == nil && err2 != nil {
+				_write_err114 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err91 == nil && err2 != nil {
-				_write_err91 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err114 == nil && err2 != nil {
+				_write_err114 = thrift.WrapTException(err2)
 			}
-			if _write_err91 != nil {
-				return false, thrift.WrapTException(_write_err91)
+			if _write_err114 != nil {
+				return false, thrift.WrapTException(_write_err114)
 			}
 			return true, err
 		}
@@ -13704,19 +18360,19 @@ func (p *schedulerServiceProcessorSubmit) Process(ctx context.Context, seqId int
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "submit", thrift.REPLY, seqId); err2 != nil {
-		_write_err91 = thrift.WrapTException(err2)
+		_write_err114 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err91 == nil && err2 != nil {
-		_write_err91 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err114 == nil && err2 != nil {
+		_write_err114 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err91 == nil && err2 != nil {
-		_write_err91 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err114 == nil && err2 != nil {
+		_write_err114 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err91 == nil && err2 != nil {
-		_write_err91 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err114 == nil && err2 != nil {
+		_write_err114 = thrift.WrapTException(err2)
 	}
-	if _write_err91 != nil {
-		return false, thrift.WrapTException(_write_err91)
+	if _write_err114 != nil {
+		return false, thrift.WrapTException(_write_err114)
 	}
 	return true, err
 }
@@ -13726,7 +18382,7 @@ type schedulerServiceProcessorCollect struct {
 }
 
 func (p *schedulerServiceProcessorCollect) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err93 error
+	var _write_err116 error
 	args := SchedulerServiceCollectArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -13776,21 +18432,21 @@ func (p *schedulerServiceProcessorCollect) Process(ctx context.Context, seqId in
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc94 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing collect: "+err2.Error())
+			_exc117 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing collect: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "collect", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err93 = thrift.WrapTException(err2)
+				_write_err116 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc94.Write(ctx, oprot); _write_err93 == nil && err2 != nil {
-				_write_err93 = thrift.WrapTException(err2)
+			if err2 := _exc117.Write(ctx, oprot); _write_err116 == nil && err2 != nil {
+				_write_err116 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err93 == nil && err2 != nil {
-				_write_err93 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err116 == nil && err2 != nil {
+				_write_err116 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err93 == nil && err2 != nil {
-				_write_err93 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err116 == nil && err2 != nil {
+				_write_err116 = thrift.WrapTException(err2)
 			}
-			if _write_err93 != nil {
-				return false, thrift.WrapTException(_write_err93)
+			if _write_err116 != nil {
+				return false, thrift.WrapTException(_write_err116)
 			}
 			return true, err
 		}
@@ -13799,19 +18455,19 @@ func (p *schedulerServiceProcessorCollect) Process(ctx context.Context, seqId in
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "collect", thrift.REPLY, seqId); err2 != nil {
-		_write_err93 = thrift.WrapTException(err2)
+		_write_err116 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err93 == nil && err2 != nil {
-		_write_err93 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err116 == nil && err2 != nil {
+		_write_err116 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err93 == nil && err2 != nil {
-		_write_err93 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err116 == nil && err2 != nil {
+		_write_err116 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err93 == nil && err2 != nil {
-		_write_err93 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err116 == nil && err2 != nil {
+		_write_err116 = thrift.WrapTException(err2)
 	}
-	if _write_err93 != nil {
-		return false, thrift.WrapTException(_write_err93)
+	if _write_err116 != nil {
+		return false, thrift.WrapTException(_write_err116)
 	}
 	return true, err
 }
@@ -13821,7 +18477,7 @@ type schedulerServiceProcessorCancel struct {
 }
 
 func (p *schedulerServiceProcessorCancel) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err95 error
+	var _write_err118 error
 	args := SchedulerServiceCancelArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -13871,21 +18527,21 @@ func (p *schedulerServiceProcessorCancel) Process(ctx context.Context, seqId int
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc96 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing cancel: "+err2.Error())
+			_exc119 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing cancel: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "cancel", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err95 = thrift.WrapTException(err2)
+				_write_err118 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc96.Write(ctx, oprot); _write_err95 == nil && err2 != nil {
-				_write_err95 = thrift.WrapTException(err2)
+			if err2 := _exc119.Write(ctx, oprot); _write_err118 == nil && err2 != nil {
+				_write_err118 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err95 == nil && err2 != nil {
-				_write_err95 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err118 == nil && err2 != nil {
+				_write_err118 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err95 == nil && err2 != nil {
-				_write_err95 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err118 == nil && err2 != nil {
+				_write_err118 = thrift.WrapTException(err2)
 			}
-			if _write_err95 != nil {
-				return false, thrift.WrapTException(_write_err95)
+			if _write_err118 != nil {
+				return false, thrift.WrapTException(_write_err118)
 			}
 			return true, err
 		}
@@ -13894,19 +18550,19 @@ func (p *schedulerServiceProcessorCancel) Process(ctx context.Context, seqId int
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "cancel", thrift.REPLY, seqId); err2 != nil {
-		_write_err95 = thrift.WrapTException(err2)
+		_write_err118 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err95 == nil && err2 != nil {
-		_write_err95 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err118 == nil && err2 != nil {
+		_write_err118 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err95 == nil && err2 != nil {
-		_write_err95 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err118 == nil && err2 != nil {
+		_write_err118 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err95 == nil && err2 != nil {
-		_write_err95 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err118 == nil && err2 != nil {
+		_write_err118 = thrift.WrapTException(err2)
 	}
-	if _write_err95 != nil {
-		return false, thrift.WrapTException(_write_err95)
+	if _write_err118 != nil {
+		return false, thrift.WrapTException(_write_err118)
 	}
 	return true, err
 }
@@ -13916,7 +18572,7 @@ type schedulerServiceProcessorTasks struct {
 }
 
 func (p *schedulerServiceProcessorTasks) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err97 error
+	var _write_err120 error
 	args := SchedulerServiceTasksArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -13966,21 +18622,21 @@ func (p *schedulerServiceProcessorTasks) Process(ctx context.Context, seqId int3
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc98 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing tasks: "+err2.Error())
+			_exc121 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing tasks: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "tasks", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err97 = thrift.WrapTException(err2)
+				_write_err120 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc98.Write(ctx, oprot); _write_err97 == nil && err2 != nil {
-				_write_err97 = thrift.WrapTException(err2)
+			if err2 := _exc121.Write(ctx, oprot); _write_err120 == nil && err2 != nil {
+				_write_err120 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err97 == nil && err2 != nil {
-				_write_err97 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err120 == nil && err2 != nil {
+				_write_err120 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err97 == nil && err2 != nil {
-				_write_err97 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err120 == nil && err2 != nil {
+				_write_err120 = thrift.WrapTException(err2)
 			}
-			if _write_err97 != nil {
-				return false, thrift.WrapTException(_write_err97)
+			if _write_err120 != nil {
+				return false, thrift.WrapTException(_write_err120)
 			}
 			return true, err
 		}
@@ -13989,19 +18645,19 @@ func (p *schedulerServiceProcessorTasks) Process(ctx context.Context, seqId int3
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "tasks", thrift.REPLY, seqId); err2 != nil {
-		_write_err97 = thrift.WrapTException(err2)
+		_write_err120 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err97 == nil && err2 != nil {
-		_write_err97 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err120 == nil && err2 != nil {
+		_write_err120 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err97 == nil && err2 != nil {
-		_write_err97 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err120 == nil && err2 != nil {
+		_write_err120 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err97 == nil && err2 != nil {
-		_write_err97 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err120 == nil && err2 != nil {
+		_write_err120 = thrift.WrapTException(err2)
 	}
-	if _write_err97 != nil {
-		return false, thrift.WrapTException(_write_err97)
+	if _write_err120 != nil {
+		return false, thrift.WrapTException(_write_err120)
 	}
 	return true, err
 }
@@ -14011,7 +18667,7 @@ type schedulerServiceProcessorComplete struct {
 }
 
 func (p *schedulerServiceProcessorComplete) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err99 error
+	var _write_err122 error
 	args := SchedulerServiceCompleteArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -14061,40 +18717,40 @@ func (p *schedulerServiceProcessorComplete) Process(ctx context.Context, seqId i
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc100 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing complete: "+err2.Error())
+			_exc123 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing complete: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "complete", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err99 = thrift.WrapTException(err2)
+				_write_err122 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc100.Write(ctx, oprot); _write_err99 == nil && err2 != nil {
-				_write_err99 = thrift.WrapTException(err2)
+			if err2 := _exc123.Write(ctx, oprot); _write_err122 == nil && err2 != nil {
+				_write_err122 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err99 == nil && err2 != nil {
-				_write_err99 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err122 == nil && err2 != nil {
+				_write_err122 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err99 == nil && err2 != nil {
-				_write_err99 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err122 == nil && err2 != nil {
+				_write_err122 = thrift.WrapTException(err2)
 			}
-			if _write_err99 != nil {
-				return false, thrift.WrapTException(_write_err99)
+			if _write_err122 != nil {
+				return false, thrift.WrapTException(_write_err122)
 			}
 			return true, err
 		}
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "complete", thrift.REPLY, seqId); err2 != nil {
-		_write_err99 = thrift.WrapTException(err2)
+		_write_err122 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err99 == nil && err2 != nil {
-		_write_err99 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err122 == nil && err2 != nil {
+		_write_err122 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err99 == nil && err2 != nil {
-		_write_err99 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err122 == nil && err2 != nil {
+		_write_err122 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err99 == nil && err2 != nil {
-		_write_err99 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err122 == nil && err2 != nil {
+		_write_err122 = thrift.WrapTException(err2)
 	}
-	if _write_err99 != nil {
-		return false, thrift.WrapTException(_write_err99)
+	if _write_err122 != nil {
+		return false, thrift.WrapTException(_write_err122)
 	}
 	return true, err
 }
@@ -14104,7 +18760,7 @@ type schedulerServiceProcessorPush struct {
 }
 
 func (p *schedulerServiceProcessorPush) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err101 error
+	var _write_err124 error
 	args := SchedulerServicePushArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -14154,40 +18810,515 @@ func (p *schedulerServiceProcessorPush) Process(ctx context.Context, seqId int32
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc102 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing push: "+err2.Error())
+			_exc125 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing push: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "push", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err101 = thrift.WrapTException(err2)
+				_write_err124 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc102.Write(ctx, oprot); _write_err101 == nil && err2 != nil {
-				_write_err101 = thrift.WrapTException(err2)
+			if err2 := _exc125.Write(ctx, oprot); _write_err124 == nil && err2 != nil {
+				_write_err124 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err101 == nil && err2 != nil {
-				_write_err101 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err124 == nil && err2 != nil {
+				_write_err124 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err101 == nil && err2 != nil {
-				_write_err101 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err124 == nil && err2 != nil {
+				_write_err124 = thrift.WrapTException(err2)
 			}
-			if _write_err101 != nil {
-				return false, thrift.WrapTException(_write_err101)
+			if _write_err124 != nil {
+				return false, thrift.WrapTException(_write_err124)
 			}
 			return true, err
 		}
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "push", thrift.REPLY, seqId); err2 != nil {
-		_write_err101 = thrift.WrapTException(err2)
+		_write_err124 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err101 == nil && err2 != nil {
-		_write_err101 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err124 == nil && err2 != nil {
+		_write_err124 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err101 == nil && err2 != nil {
-		_write_err101 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err124 == nil && err2 != nil {
+		_write_err124 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err101 == nil && err2 != nil {
-		_write_err101 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err124 == nil && err2 != nil {
+		_write_err124 = thrift.WrapTException(err2)
 	}
-	if _write_err101 != nil {
-		return false, thrift.WrapTException(_write_err101)
+	if _write_err124 != nil {
+		return false, thrift.WrapTException(_write_err124)
+	}
+	return true, err
+}
+
+type schedulerServiceProcessorJobs struct {
+	handler SchedulerService
+}
+
+func (p *schedulerServiceProcessorJobs) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
+	var _write_err126 error
+	args := SchedulerServiceJobsArgs{}
+	if err2 := args.Read(ctx, iprot); err2 != nil {
+		iprot.ReadMessageEnd(ctx)
+		x := thrift.NewTApplicationException(thrift.PROTOCOL_ERROR, err2.Error())
+		oprot.WriteMessageBegin(ctx, "jobs", thrift.EXCEPTION, seqId)
+		x.Write(ctx, oprot)
+		oprot.WriteMessageEnd(ctx)
+		oprot.Flush(ctx)
+		return false, thrift.WrapTException(err2)
+	}
+	iprot.ReadMessageEnd(ctx)
+
+	tickerCancel := func() {}
+	// Start a goroutine to do server side connectivity check.
+	if thrift.ServerConnectivityCheckInterval > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithCancel(ctx)
+		defer cancel()
+		var tickerCtx context.Context
+		tickerCtx, tickerCancel = context.WithCancel(context.Background())
+		defer tickerCancel()
+		go func(ctx context.Context, cancel context.CancelFunc) {
+			ticker := time.NewTicker(thrift.ServerConnectivityCheckInterval)
+			defer ticker.Stop()
+			for {
+				select {
+				case <-ctx.Done():
+					return
+				case <-ticker.C:
+					if !iprot.Transport().IsOpen() {
+						cancel()
+						return
+					}
+				}
+			}
+		}(tickerCtx, cancel)
+	}
+
+	result := SchedulerServiceJobsResult{}
+	if retval, err2 := p.handler.Jobs(ctx, args.Query); err2 != nil {
+		tickerCancel()
+		err = thrift.WrapTException(err2)
+		switch v := err2.(type) {
+		case *ServiceError:
+			result.E = v
+		default:
+			if errors.Is(err2, thrift.ErrAbandonRequest) {
+				return false, thrift.WrapTException(err2)
+			}
+			_exc127 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing jobs: "+err2.Error())
+			if err2 := oprot.WriteMessageBegin(ctx, "jobs", thrift.EXCEPTION, seqId); err2 != nil {
+				_write_err126 = thrift.WrapTException(err2)
+			}
+			if err2 := _exc127.Write(ctx, oprot); _write_err126 == nil && err2 != nil {
+				_write_err126 = thrift.WrapTException(err2)
+			}
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err126 == nil && err2 != nil {
+				_write_err126 = thrift.WrapTException(err2)
+			}
+			if err2 := oprot.Flush(ctx); _write_err126 == nil && err2 != nil {
+				_write_err126 = thrift.WrapTException(err2)
+			}
+			if _write_err126 != nil {
+				return false, thrift.WrapTException(_write_err126)
+			}
+			return true, err
+		}
+	} else {
+		result.Success = retval
+	}
+	tickerCancel()
+	if err2 := oprot.WriteMessageBegin(ctx, "jobs", thrift.REPLY, seqId); err2 != nil {
+		_write_err126 = thrift.WrapTException(err2)
+	}
+	if err2 := result.Write(ctx, oprot); _write_err126 == nil && err2 != nil {
+		_write_err126 = thrift.WrapTException(err2)
+	}
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err126 == nil && err2 != nil {
+		_write_err126 = thrift.WrapTException(err2)
+	}
+	if err2 := oprot.Flush(ctx); _write_err126 == nil && err2 != nil {
+		_write_err126 = thrift.WrapTException(err2)
+	}
+	if _write_err126 != nil {
+		return false, thrift.WrapTException(_write_err126)
+	}
+	return true, err
+}
+
+type schedulerServiceProcessorJobTasks struct {
+	handler SchedulerService
+}
+
+func (p *schedulerServiceProcessorJobTasks) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
+	var _write_err128 error
+	args := SchedulerServiceJobTasksArgs{}
+	if err2 := args.Read(ctx, iprot); err2 != nil {
+		iprot.ReadMessageEnd(ctx)
+		x := thrift.NewTApplicationException(thrift.PROTOCOL_ERROR, err2.Error())
+		oprot.WriteMessageBegin(ctx, "jobTasks", thrift.EXCEPTION, seqId)
+		x.Write(ctx, oprot)
+		oprot.WriteMessageEnd(ctx)
+		oprot.Flush(ctx)
+		return false, thrift.WrapTException(err2)
+	}
+	iprot.ReadMessageEnd(ctx)
+
+	tickerCancel := func() {}
+	// Start a goroutine to do server side connectivity check.
+	if thrift.ServerConnectivityCheckInterval > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithCancel(ctx)
+		defer cancel()
+		var tickerCtx context.Context
+		tickerCtx, tickerCancel = context.WithCancel(context.Background())
+		defer tickerCancel()
+		go func(ctx context.Context, cancel context.CancelFunc) {
+			ticker := time.NewTicker(thrift.ServerConnectivityCheckInterval)
+			defer ticker.Stop()
+			for {
+				select {
+				case <-ctx.Done():
+					return
+				case <-ticker.C:
+					if !iprot.Transport().IsOpen() {
+						cancel()
+						return
+					}
+				}
+			}
+		}(tickerCtx, cancel)
+	}
+
+	result := SchedulerServiceJobTasksResult{}
+	if retval, err2 := p.handler.JobTasks(ctx, args.Query); err2 != nil {
+		tickerCancel()
+		err = thrift.WrapTException(err2)
+		switch v := err2.(type) {
+		case *ServiceError:
+			result.E = v
+		default:
+			if errors.Is(err2, thrift.ErrAbandonRequest) {
+				return false, thrift.WrapTException(err2)
+			}
+			_exc129 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing jobTasks: "+err2.Error())
+			if err2 := oprot.WriteMessageBegin(ctx, "jobTasks", thrift.EXCEPTION, seqId); err2 != nil {
+				_write_err128 = thrift.WrapTException(err2)
+			}
+			if err2 := _exc129.Write(ctx, oprot); _write_err128 == nil && err2 != nil {
+				_write_err128 = thrift.WrapTException(err2)
+			}
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err128 == nil && err2 != nil {
+				_write_err128 = thrift.WrapTException(err2)
+			}
+			if err2 := oprot.Flush(ctx); _write_err128 == nil && err2 != nil {
+				_write_err128 = thrift.WrapTException(err2)
+			}
+			if _write_err128 != nil {
+				return false, thrift.WrapTException(_write_err128)
+			}
+			return true, err
+		}
+	} else {
+		result.Success = retval
+	}
+	tickerCancel()
+	if err2 := oprot.WriteMessageBegin(ctx, "jobTasks", thrift.REPLY, seqId); err2 != nil {
+		_write_err128 = thrift.WrapTException(err2)
+	}
+	if err2 := result.Write(ctx, oprot); _write_err128 == nil && err2 != nil {
+		_write_err128 = thrift.WrapTException(err2)
+	}
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err128 == nil && err2 != nil {
+		_write_err128 = thrift.WrapTException(err2)
+	}
+	if err2 := oprot.Flush(ctx); _write_err128 == nil && err2 != nil {
+		_write_err128 = thrift.WrapTException(err2)
+	}
+	if _write_err128 != nil {
+		return false, thrift.WrapTException(_write_err128)
+	}
+	return true, err
+}
+
+type schedulerServiceProcessorCancelJob struct {
+	handler SchedulerService
+}
+
+func (p *schedulerServiceProcessorCancelJob) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
+	var _write_err130 error
+	args := SchedulerServiceCancelJobArgs{}
+	if err2 := args.Read(ctx, iprot); err2 != nil {
+		iprot.ReadMessageEnd(ctx)
+		x := thrift.NewTApplicationException(thrift.PROTOCOL_ERROR, err2.Error())
+		oprot.WriteMessageBegin(ctx, "cancelJob", thrift.EXCEPTION, seqId)
+		x.Write(ctx, oprot)
+		oprot.WriteMessageEnd(ctx)
+		oprot.Flush(ctx)
+		return false, thrift.WrapTException(err2)
+	}
+	iprot.ReadMessageEnd(ctx)
+
+	tickerCancel := func() {}
+	// Start a goroutine to do server side connectivity check.
+	if thrift.ServerConnectivityCheckInterval > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithCancel(ctx)
+		defer cancel()
+		var tickerCtx context.Context
+		tickerCtx, tickerCancel = context.WithCancel(context.Background())
+		defer tickerCancel()
+		go func(ctx context.Context, cancel context.CancelFunc) {
+			ticker := time.NewTicker(thrift.ServerConnectivityCheckInterval)
+			defer ticker.Stop()
+			for {
+				select {
+				case <-ctx.Done():
+					return
+				case <-ticker.C:
+					if !iprot.Transport().IsOpen() {
+						cancel()
+						return
+					}
+				}
+			}
+		}(tickerCtx, cancel)
+	}
+
+	result := SchedulerServiceCancelJobResult{}
+	if retval, err2 := p.handler.CancelJob(ctx, args.Job); err2 != nil {
+		tickerCancel()
+		err = thrift.WrapTException(err2)
+		switch v := err2.(type) {
+		case *ServiceError:
+			result.E = v
+		default:
+			if errors.Is(err2, thrift.ErrAbandonRequest) {
+				return false, thrift.WrapTException(err2)
+			}
+			_exc131 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing cancelJob: "+err2.Error())
+			if err2 := oprot.WriteMessageBegin(ctx, "cancelJob", thrift.EXCEPTION, seqId); err2 != nil {
+				_write_err130 = thrift.WrapTException(err2)
+			}
+			if err2 := _exc131.Write(ctx, oprot); _write_err130 == nil && err2 != nil {
+				_write_err130 = thrift.WrapTException(err2)
+			}
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err130 == nil && err2 != nil {
+				_write_err130 = thrift.WrapTException(err2)
+			}
+			if err2 := oprot.Flush(ctx); _write_err130 == nil && err2 != nil {
+				_write_err130 = thrift.WrapTException(err2)
+			}
+			if _write_err130 != nil {
+				return false, thrift.WrapTException(_write_err130)
+			}
+			return true, err
+		}
+	} else {
+		result.Success = &retval
+	}
+	tickerCancel()
+	if err2 := oprot.WriteMessageBegin(ctx, "cancelJob", thrift.REPLY, seqId); err2 != nil {
+		_write_err130 = thrift.WrapTException(err2)
+	}
+	if err2 := result.Write(ctx, oprot); _write_err130 == nil && err2 != nil {
+		_write_err130 = thrift.WrapTException(err2)
+	}
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err130 == nil && err2 != nil {
+		_write_err130 = thrift.WrapTException(err2)
+	}
+	if err2 := oprot.Flush(ctx); _write_err130 == nil && err2 != nil {
+		_write_err130 = thrift.WrapTException(err2)
+	}
+	if _write_err130 != nil {
+		return false, thrift.WrapTException(_write_err130)
+	}
+	return true, err
+}
+
+type schedulerServiceProcessorRetryJob struct {
+	handler SchedulerService
+}
+
+func (p *schedulerServiceProcessorRetryJob) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
+	var _write_err132 error
+	args := SchedulerServiceRetryJobArgs{}
+	if err2 := args.Read(ctx, iprot); err2 != nil {
+		iprot.ReadMessageEnd(ctx)
+		x := thrift.NewTApplicationException(thrift.PROTOCOL_ERROR, err2.Error())
+		oprot.WriteMessageBegin(ctx, "retryJob", thrift.EXCEPTION, seqId)
+		x.Write(ctx, oprot)
+		oprot.WriteMessageEnd(ctx)
+		oprot.Flush(ctx)
+		return false, thrift.WrapTException(err2)
+	}
+	iprot.ReadMessageEnd(ctx)
+
+	tickerCancel := func() {}
+	// Start a goroutine to do server side connectivity check.
+	if thrift.ServerConnectivityCheckInterval > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithCancel(ctx)
+		defer cancel()
+		var tickerCtx context.Context
+		tickerCtx, tickerCancel = context.WithCancel(context.Background())
+		defer tickerCancel()
+		go func(ctx context.Context, cancel context.CancelFunc) {
+			ticker := time.NewTicker(thrift.ServerConnectivityCheckInterval)
+			defer ticker.Stop()
+			for {
+				select {
+				case <-ctx.Done():
+					return
+				case <-ticker.C:
+					if !iprot.Transport().IsOpen() {
+						cancel()
+						return
+					}
+				}
+			}
+		}(tickerCtx, cancel)
+	}
+
+	result := SchedulerServiceRetryJobResult{}
+	if retval, err2 := p.handler.RetryJob(ctx, args.Job); err2 != nil {
+		tickerCancel()
+		err = thrift.WrapTException(err2)
+		switch v := err2.(type) {
+		case *ServiceError:
+			result.E = v
+		default:
+			if errors.Is(err2, thrift.ErrAbandonRequest) {
+				return false, thrift.WrapTException(err2)
+			}
+			_exc133 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing retryJob: "+err2.Error())
+			if err2 := oprot.WriteMessageBegin(ctx, "retryJob", thrift.EXCEPTION, seqId); err2 != nil {
+				_write_err132 = thrift.WrapTException(err2)
+			}
+			if err2 := _exc133.Write(ctx, oprot); _write_err132 == nil && err2 != nil {
+				_write_err132 = thrift.WrapTException(err2)
+			}
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err132 == nil && err2 != nil {
+				_write_err132 = thrift.WrapTException(err2)
+			}
+			if err2 := oprot.Flush(ctx); _write_err132 == nil && err2 != nil {
+				_write_err132 = thrift.WrapTException(err2)
+			}
+			if _write_err132 != nil {
+				return false, thrift.WrapTException(_write_err132)
+			}
+			return true, err
+		}
+	} else {
+		result.Success = &retval
+	}
+	tickerCancel()
+	if err2 := oprot.WriteMessageBegin(ctx, "retryJob", thrift.REPLY, seqId); err2 != nil {
+		_write_err132 = thrift.WrapTException(err2)
+	}
+	if err2 := result.Write(ctx, oprot); _write_err132 == nil && err2 != nil {
+		_write_err132 = thrift.WrapTException(err2)
+	}
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err132 == nil && err2 != nil {
+		_write_err132 = thrift.WrapTException(err2)
+	}
+	if err2 := oprot.Flush(ctx); _write_err132 == nil && err2 != nil {
+		_write_err132 = thrift.WrapTException(err2)
+	}
+	if _write_err132 != nil {
+		return false, thrift.WrapTException(_write_err132)
+	}
+	return true, err
+}
+
+type schedulerServiceProcessorForgetJob struct {
+	handler SchedulerService
+}
+
+func (p *schedulerServiceProcessorForgetJob) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
+	var _write_err134 error
+	args := SchedulerServiceForgetJobArgs{}
+	if err2 := args.Read(ctx, iprot); err2 != nil {
+		iprot.ReadMessageEnd(ctx)
+		x := thrift.NewTApplicationException(thrift.PROTOCOL_ERROR, err2.Error())
+		oprot.WriteMessageBegin(ctx, "forgetJob", thrift.EXCEPTION, seqId)
+		x.Write(ctx, oprot)
+		oprot.WriteMessageEnd(ctx)
+		oprot.Flush(ctx)
+		return false, thrift.WrapTException(err2)
+	}
+	iprot.ReadMessageEnd(ctx)
+
+	tickerCancel := func() {}
+	// Start a goroutine to do server side connectivity check.
+	if thrift.ServerConnectivityCheckInterval > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithCancel(ctx)
+		defer cancel()
+		var tickerCtx context.Context
+		tickerCtx, tickerCancel = context.WithCancel(context.Background())
+		defer tickerCancel()
+		go func(ctx context.Context, cancel context.CancelFunc) {
+			ticker := time.NewTicker(thrift.ServerConnectivityCheckInterval)
+			defer ticker.Stop()
+			for {
+				select {
+				case <-ctx.Done():
+					return
+				case <-ticker.C:
+					if !iprot.Transport().IsOpen() {
+						cancel()
+						return
+					}
+				}
+			}
+		}(tickerCtx, cancel)
+	}
+
+	result := SchedulerServiceForgetJobResult{}
+	if retval, err2 := p.handler.ForgetJob(ctx, args.Job); err2 != nil {
+		tickerCancel()
+		err = thrift.WrapTException(err2)
+		switch v := err2.(type) {
+		case *ServiceError:
+			result.E = v
+		default:
+			if errors.Is(err2, thrift.ErrAbandonRequest) {
+				return false, thrift.WrapTException(err2)
+			}
+			_exc135 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing forgetJob: "+err2.Error())
+			if err2 := oprot.WriteMessageBegin(ctx, "forgetJob", thrift.EXCEPTION, seqId); err2 != nil {
+				_write_err134 = thrift.WrapTException(err2)
+			}
+			if err2 := _exc135.Write(ctx, oprot); _write_err134 == nil && err2 != nil {
+				_write_err134 = thrift.WrapTException(err2)
+			}
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err134 == nil && err2 != nil {
+				_write_err134 = thrift.WrapTException(err2)
+			}
+			if err2 := oprot.Flush(ctx); _write_err134 == nil && err2 != nil {
+				_write_err134 = thrift.WrapTException(err2)
+			}
+			if _write_err134 != nil {
+				return false, thrift.WrapTException(_write_err134)
+			}
+			return true, err
+		}
+	} else {
+		result.Success = &retval
+	}
+	tickerCancel()
+	if err2 := oprot.WriteMessageBegin(ctx, "forgetJob", thrift.REPLY, seqId); err2 != nil {
+		_write_err134 = thrift.WrapTException(err2)
+	}
+	if err2 := result.Write(ctx, oprot); _write_err134 == nil && err2 != nil {
+		_write_err134 = thrift.WrapTException(err2)
+	}
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err134 == nil && err2 != nil {
+		_write_err134 = thrift.WrapTException(err2)
+	}
+	if err2 := oprot.Flush(ctx); _write_err134 == nil && err2 != nil {
+		_write_err134 = thrift.WrapTException(err2)
+	}
+	if _write_err134 != nil {
+		return false, thrift.WrapTException(_write_err134)
 	}
 	return true, err
 }
@@ -14197,7 +19328,7 @@ type schedulerServiceProcessorView struct {
 }
 
 func (p *schedulerServiceProcessorView) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err103 error
+	var _write_err136 error
 	args := SchedulerServiceViewArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -14247,21 +19378,21 @@ func (p *schedulerServiceProcessorView) Process(ctx context.Context, seqId int32
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc104 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing view: "+err2.Error())
+			_exc137 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing view: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "view", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err103 = thrift.WrapTException(err2)
+				_write_err136 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc104.Write(ctx, oprot); _write_err103 == nil && err2 != nil {
-				_write_err103 = thrift.WrapTException(err2)
+			if err2 := _exc137.Write(ctx, oprot); _write_err136 == nil && err2 != nil {
+				_write_err136 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err103 == nil && err2 != nil {
-				_write_err103 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err136 == nil && err2 != nil {
+				_write_err136 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err103 == nil && err2 != nil {
-				_write_err103 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err136 == nil && err2 != nil {
+				_write_err136 = thrift.WrapTException(err2)
 			}
-			if _write_err103 != nil {
-				return false, thrift.WrapTException(_write_err103)
+			if _write_err136 != nil {
+				return false, thrift.WrapTException(_write_err136)
 			}
 			return true, err
 		}
@@ -14270,19 +19401,19 @@ func (p *schedulerServiceProcessorView) Process(ctx context.Context, seqId int32
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "view", thrift.REPLY, seqId); err2 != nil {
-		_write_err103 = thrift.WrapTException(err2)
+		_write_err136 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err103 == nil && err2 != nil {
-		_write_err103 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err136 == nil && err2 != nil {
+		_write_err136 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err103 == nil && err2 != nil {
-		_write_err103 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err136 == nil && err2 != nil {
+		_write_err136 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err103 == nil && err2 != nil {
-		_write_err103 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err136 == nil && err2 != nil {
+		_write_err136 = thrift.WrapTException(err2)
 	}
-	if _write_err103 != nil {
-		return false, thrift.WrapTException(_write_err103)
+	if _write_err136 != nil {
+		return false, thrift.WrapTException(_write_err136)
 	}
 	return true, err
 }
@@ -14292,7 +19423,7 @@ type schedulerServiceProcessorSwitchPolicy struct {
 }
 
 func (p *schedulerServiceProcessorSwitchPolicy) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err105 error
+	var _write_err138 error
 	args := SchedulerServiceSwitchPolicyArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -14342,40 +19473,40 @@ func (p *schedulerServiceProcessorSwitchPolicy) Process(ctx context.Context, seq
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc106 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing switchPolicy: "+err2.Error())
+			_exc139 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing switchPolicy: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "switchPolicy", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err105 = thrift.WrapTException(err2)
+				_write_err138 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc106.Write(ctx, oprot); _write_err105 == nil && err2 != nil {
-				_write_err105 = thrift.WrapTException(err2)
+			if err2 := _exc139.Write(ctx, oprot); _write_err138 == nil && err2 != nil {
+				_write_err138 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err105 == nil && err2 != nil {
-				_write_err105 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err138 == nil && err2 != nil {
+				_write_err138 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err105 == nil && err2 != nil {
-				_write_err105 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err138 == nil && err2 != nil {
+				_write_err138 = thrift.WrapTException(err2)
 			}
-			if _write_err105 != nil {
-				return false, thrift.WrapTException(_write_err105)
+			if _write_err138 != nil {
+				return false, thrift.WrapTException(_write_err138)
 			}
 			return true, err
 		}
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "switchPolicy", thrift.REPLY, seqId); err2 != nil {
-		_write_err105 = thrift.WrapTException(err2)
+		_write_err138 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err105 == nil && err2 != nil {
-		_write_err105 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err138 == nil && err2 != nil {
+		_write_err138 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err105 == nil && err2 != nil {
-		_write_err105 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err138 == nil && err2 != nil {
+		_write_err138 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err105 == nil && err2 != nil {
-		_write_err105 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err138 == nil && err2 != nil {
+		_write_err138 = thrift.WrapTException(err2)
 	}
-	if _write_err105 != nil {
-		return false, thrift.WrapTException(_write_err105)
+	if _write_err138 != nil {
+		return false, thrift.WrapTException(_write_err138)
 	}
 	return true, err
 }
@@ -14385,7 +19516,7 @@ type schedulerServiceProcessorSettle struct {
 }
 
 func (p *schedulerServiceProcessorSettle) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err107 error
+	var _write_err140 error
 	args := SchedulerServiceSettleArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -14435,40 +19566,40 @@ func (p *schedulerServiceProcessorSettle) Process(ctx context.Context, seqId int
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc108 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing settle: "+err2.Error())
+			_exc141 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing settle: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "settle", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err107 = thrift.WrapTException(err2)
+				_write_err140 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc108.Write(ctx, oprot); _write_err107 == nil && err2 != nil {
-				_write_err107 = thrift.WrapTException(err2)
+			if err2 := _exc141.Write(ctx, oprot); _write_err140 == nil && err2 != nil {
+				_write_err140 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err107 == nil && err2 != nil {
-				_write_err107 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err140 == nil && err2 != nil {
+				_write_err140 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err107 == nil && err2 != nil {
-				_write_err107 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err140 == nil && err2 != nil {
+				_write_err140 = thrift.WrapTException(err2)
 			}
-			if _write_err107 != nil {
-				return false, thrift.WrapTException(_write_err107)
+			if _write_err140 != nil {
+				return false, thrift.WrapTException(_write_err140)
 			}
 			return true, err
 		}
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "settle", thrift.REPLY, seqId); err2 != nil {
-		_write_err107 = thrift.WrapTException(err2)
+		_write_err140 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err107 == nil && err2 != nil {
-		_write_err107 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err140 == nil && err2 != nil {
+		_write_err140 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err107 == nil && err2 != nil {
-		_write_err107 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err140 == nil && err2 != nil {
+		_write_err140 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err107 == nil && err2 != nil {
-		_write_err107 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err140 == nil && err2 != nil {
+		_write_err140 = thrift.WrapTException(err2)
 	}
-	if _write_err107 != nil {
-		return false, thrift.WrapTException(_write_err107)
+	if _write_err140 != nil {
+		return false, thrift.WrapTException(_write_err140)
 	}
 	return true, err
 }
@@ -14478,7 +19609,7 @@ type schedulerServiceProcessorCounters struct {
 }
 
 func (p *schedulerServiceProcessorCounters) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err109 error
+	var _write_err142 error
 	args := SchedulerServiceCountersArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -14528,21 +19659,21 @@ func (p *schedulerServiceProcessorCounters) Process(ctx context.Context, seqId i
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc110 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing counters: "+err2.Error())
+			_exc143 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing counters: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "counters", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err109 = thrift.WrapTException(err2)
+				_write_err142 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc110.Write(ctx, oprot); _write_err109 == nil && err2 != nil {
-				_write_err109 = thrift.WrapTException(err2)
+			if err2 := _exc143.Write(ctx, oprot); _write_err142 == nil && err2 != nil {
+				_write_err142 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err109 == nil && err2 != nil {
-				_write_err109 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err142 == nil && err2 != nil {
+				_write_err142 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err109 == nil && err2 != nil {
-				_write_err109 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err142 == nil && err2 != nil {
+				_write_err142 = thrift.WrapTException(err2)
 			}
-			if _write_err109 != nil {
-				return false, thrift.WrapTException(_write_err109)
+			if _write_err142 != nil {
+				return false, thrift.WrapTException(_write_err142)
 			}
 			return true, err
 		}
@@ -14551,19 +19682,19 @@ func (p *schedulerServiceProcessorCounters) Process(ctx context.Context, seqId i
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "counters", thrift.REPLY, seqId); err2 != nil {
-		_write_err109 = thrift.WrapTException(err2)
+		_write_err142 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err109 == nil && err2 != nil {
-		_write_err109 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err142 == nil && err2 != nil {
+		_write_err142 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err109 == nil && err2 != nil {
-		_write_err109 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err142 == nil && err2 != nil {
+		_write_err142 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err109 == nil && err2 != nil {
-		_write_err109 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err142 == nil && err2 != nil {
+		_write_err142 = thrift.WrapTException(err2)
 	}
-	if _write_err109 != nil {
-		return false, thrift.WrapTException(_write_err109)
+	if _write_err142 != nil {
+		return false, thrift.WrapTException(_write_err142)
 	}
 	return true, err
 }
@@ -14573,7 +19704,7 @@ type schedulerServiceProcessorSetup struct {
 }
 
 func (p *schedulerServiceProcessorSetup) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err111 error
+	var _write_err144 error
 	args := SchedulerServiceSetupArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -14623,21 +19754,21 @@ func (p *schedulerServiceProcessorSetup) Process(ctx context.Context, seqId int3
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc112 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing setup: "+err2.Error())
+			_exc145 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing setup: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "setup", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err111 = thrift.WrapTException(err2)
+				_write_err144 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc112.Write(ctx, oprot); _write_err111 == nil && err2 != nil {
-				_write_err111 = thrift.WrapTException(err2)
+			if err2 := _exc145.Write(ctx, oprot); _write_err144 == nil && err2 != nil {
+				_write_err144 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err111 == nil && err2 != nil {
-				_write_err111 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err144 == nil && err2 != nil {
+				_write_err144 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err111 == nil && err2 != nil {
-				_write_err111 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err144 == nil && err2 != nil {
+				_write_err144 = thrift.WrapTException(err2)
 			}
-			if _write_err111 != nil {
-				return false, thrift.WrapTException(_write_err111)
+			if _write_err144 != nil {
+				return false, thrift.WrapTException(_write_err144)
 			}
 			return true, err
 		}
@@ -14646,19 +19777,19 @@ func (p *schedulerServiceProcessorSetup) Process(ctx context.Context, seqId int3
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "setup", thrift.REPLY, seqId); err2 != nil {
-		_write_err111 = thrift.WrapTException(err2)
+		_write_err144 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err111 == nil && err2 != nil {
-		_write_err111 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err144 == nil && err2 != nil {
+		_write_err144 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err111 == nil && err2 != nil {
-		_write_err111 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err144 == nil && err2 != nil {
+		_write_err144 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err111 == nil && err2 != nil {
-		_write_err111 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err144 == nil && err2 != nil {
+		_write_err144 = thrift.WrapTException(err2)
 	}
-	if _write_err111 != nil {
-		return false, thrift.WrapTException(_write_err111)
+	if _write_err144 != nil {
+		return false, thrift.WrapTException(_write_err144)
 	}
 	return true, err
 }
@@ -15657,11 +20788,11 @@ func (p *SchedulerServiceTasksResult) ReadField0(ctx context.Context, iprot thri
 	tSlice := make([]*TaskStatus, 0, size)
 	p.Success = tSlice
 	for i := 0; i < size; i++ {
-		_elem113 := &TaskStatus{}
-		if err := _elem113.Read(ctx, iprot); err != nil {
-			return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", _elem113), err)
+		_elem146 := &TaskStatus{}
+		if err := _elem146.Read(ctx, iprot); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", _elem146), err)
 		}
-		p.Success = append(p.Success, _elem113)
+		p.Success = append(p.Success, _elem146)
 	}
 	if err := iprot.ReadListEnd(ctx); err != nil {
 		return thrift.PrependError("error reading list end: ", err)
@@ -16173,6 +21304,1354 @@ func (p *SchedulerServicePushResult) String() string {
 		return "<nil>"
 	}
 	return fmt.Sprintf("SchedulerServicePushResult(%+v)", *p)
+}
+
+// Attributes:
+//   - Query
+type SchedulerServiceJobsArgs struct {
+	Query *JobQuery `thrift:"query,1" db:"query" json:"query"`
+}
+
+func NewSchedulerServiceJobsArgs() *SchedulerServiceJobsArgs {
+	return &SchedulerServiceJobsArgs{}
+}
+
+var SchedulerServiceJobsArgs_Query_DEFAULT *JobQuery
+
+func (p *SchedulerServiceJobsArgs) GetQuery() *JobQuery {
+	if !p.IsSetQuery() {
+		return SchedulerServiceJobsArgs_Query_DEFAULT
+	}
+	return p.Query
+}
+func (p *SchedulerServiceJobsArgs) IsSetQuery() bool {
+	return p.Query != nil
+}
+
+func (p *SchedulerServiceJobsArgs) Read(ctx context.Context, iprot thrift.TProtocol) error {
+	if _, err := iprot.ReadStructBegin(ctx); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T read error: ", p), err)
+	}
+
+	for {
+		_, fieldTypeId, fieldId, err := iprot.ReadFieldBegin(ctx)
+		if err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T field %d read error: ", p, fieldId), err)
+		}
+		if fieldTypeId == thrift.STOP {
+			break
+		}
+		switch fieldId {
+		case 1:
+			if fieldTypeId == thrift.STRUCT {
+				if err := p.ReadField1(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		default:
+			if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+				return err
+			}
+		}
+		if err := iprot.ReadFieldEnd(ctx); err != nil {
+			return err
+		}
+	}
+	if err := iprot.ReadStructEnd(ctx); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T read struct end error: ", p), err)
+	}
+	return nil
+}
+
+func (p *SchedulerServiceJobsArgs) ReadField1(ctx context.Context, iprot thrift.TProtocol) error {
+	p.Query = &JobQuery{}
+	if err := p.Query.Read(ctx, iprot); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", p.Query), err)
+	}
+	return nil
+}
+
+func (p *SchedulerServiceJobsArgs) Write(ctx context.Context, oprot thrift.TProtocol) error {
+	if err := oprot.WriteStructBegin(ctx, "jobs_args"); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T write struct begin error: ", p), err)
+	}
+	if p != nil {
+		if err := p.writeField1(ctx, oprot); err != nil {
+			return err
+		}
+	}
+	if err := oprot.WriteFieldStop(ctx); err != nil {
+		return thrift.PrependError("write field stop error: ", err)
+	}
+	if err := oprot.WriteStructEnd(ctx); err != nil {
+		return thrift.PrependError("write struct stop error: ", err)
+	}
+	return nil
+}
+
+func (p *SchedulerServiceJobsArgs) writeField1(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if err := oprot.WriteFieldBegin(ctx, "query", thrift.STRUCT, 1); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T write field begin error 1:query: ", p), err)
+	}
+	if err := p.Query.Write(ctx, oprot); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T error writing struct: ", p.Query), err)
+	}
+	if err := oprot.WriteFieldEnd(ctx); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T write field end error 1:query: ", p), err)
+	}
+	return err
+}
+
+func (p *SchedulerServiceJobsArgs) String() string {
+	if p == nil {
+		return "<nil>"
+	}
+	return fmt.Sprintf("SchedulerServiceJobsArgs(%+v)", *p)
+}
+
+// Attributes:
+//   - Success
+//   - E
+type SchedulerServiceJobsResult struct {
+	Success []*JobStatus  `thrift:"success,0" db:"success" json:"success,omitempty"`
+	E       *ServiceError `thrift:"e,1" db:"e" json:"e,omitempty"`
+}
+
+func NewSchedulerServiceJobsResult() *SchedulerServiceJobsResult {
+	return &SchedulerServiceJobsResult{}
+}
+
+var SchedulerServiceJobsResult_Success_DEFAULT []*JobStatus
+
+func (p *SchedulerServiceJobsResult) GetSuccess() []*JobStatus {
+	return p.Success
+}
+
+var SchedulerServiceJobsResult_E_DEFAULT *ServiceError
+
+func (p *SchedulerServiceJobsResult) GetE() *ServiceError {
+	if !p.IsSetE() {
+		return SchedulerServiceJobsResult_E_DEFAULT
+	}
+	return p.E
+}
+func (p *SchedulerServiceJobsResult) IsSetSuccess() bool {
+	return p.Success != nil
+}
+
+func (p *SchedulerServiceJobsResult) IsSetE() bool {
+	return p.E != nil
+}
+
+func (p *SchedulerServiceJobsResult) Read(ctx context.Context, iprot thrift.TProtocol) error {
+	if _, err := iprot.ReadStructBegin(ctx); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T read error: ", p), err)
+	}
+
+	for {
+		_, fieldTypeId, fieldId, err := iprot.ReadFieldBegin(ctx)
+		if err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T field %d read error: ", p, fieldId), err)
+		}
+		if fieldTypeId == thrift.STOP {
+			break
+		}
+		switch fieldId {
+		case 0:
+			if fieldTypeId == thrift.LIST {
+				if err := p.ReadField0(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 1:
+			if fieldTypeId == thrift.STRUCT {
+				if err := p.ReadField1(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		default:
+			if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+				return err
+			}
+		}
+		if err := iprot.ReadFieldEnd(ctx); err != nil {
+			return err
+		}
+	}
+	if err := iprot.ReadStructEnd(ctx); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T read struct end error: ", p), err)
+	}
+	return nil
+}
+
+func (p *SchedulerServiceJobsResult) ReadField0(ctx context.Context, iprot thrift.TProtocol) error {
+	_, size, err := iprot.ReadListBegin(ctx)
+	if err != nil {
+		return thrift.PrependError("error reading list begin: ", err)
+	}
+	tSlice := make([]*JobStatus, 0, size)
+	p.Success = tSlice
+	for i := 0; i < size; i++ {
+		_elem147 := &JobStatus{}
+		if err := _elem147.Read(ctx, iprot); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", _elem147), err)
+		}
+		p.Success = append(p.Success, _elem147)
+	}
+	if err := iprot.ReadListEnd(ctx); err != nil {
+		return thrift.PrependError("error reading list end: ", err)
+	}
+	return nil
+}
+
+func (p *SchedulerServiceJobsResult) ReadField1(ctx context.Context, iprot thrift.TProtocol) error {
+	p.E = &ServiceError{}
+	if err := p.E.Read(ctx, iprot); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", p.E), err)
+	}
+	return nil
+}
+
+func (p *SchedulerServiceJobsResult) Write(ctx context.Context, oprot thrift.TProtocol) error {
+	if err := oprot.WriteStructBegin(ctx, "jobs_result"); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T write struct begin error: ", p), err)
+	}
+	if p != nil {
+		if err := p.writeField0(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField1(ctx, oprot); err != nil {
+			return err
+		}
+	}
+	if err := oprot.WriteFieldStop(ctx); err != nil {
+		return thrift.PrependError("write field stop error: ", err)
+	}
+	if err := oprot.WriteStructEnd(ctx); err != nil {
+		return thrift.PrependError("write struct stop error: ", err)
+	}
+	return nil
+}
+
+func (p *SchedulerServiceJobsResult) writeField0(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetSuccess() {
+		if err := oprot.WriteFieldBegin(ctx, "success", thrift.LIST, 0); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 0:success: ", p), err)
+		}
+		if err := oprot.WriteListBegin(ctx, thrift.STRUCT, len(p.Success)); err != nil {
+			return thrift.PrependError("error writing list begin: ", err)
+		}
+		for _, v := range p.Success {
+			if err := v.Write(ctx, oprot); err != nil {
+				return thrift.PrependError(fmt.Sprintf("%T error writing struct: ", v), err)
+			}
+		}
+		if err := oprot.WriteListEnd(ctx); err != nil {
+			return thrift.PrependError("error writing list end: ", err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 0:success: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *SchedulerServiceJobsResult) writeField1(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetE() {
+		if err := oprot.WriteFieldBegin(ctx, "e", thrift.STRUCT, 1); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 1:e: ", p), err)
+		}
+		if err := p.E.Write(ctx, oprot); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T error writing struct: ", p.E), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 1:e: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *SchedulerServiceJobsResult) String() string {
+	if p == nil {
+		return "<nil>"
+	}
+	return fmt.Sprintf("SchedulerServiceJobsResult(%+v)", *p)
+}
+
+// Attributes:
+//   - Query
+type SchedulerServiceJobTasksArgs struct {
+	Query *JobTaskQuery `thrift:"query,1" db:"query" json:"query"`
+}
+
+func NewSchedulerServiceJobTasksArgs() *SchedulerServiceJobTasksArgs {
+	return &SchedulerServiceJobTasksArgs{}
+}
+
+var SchedulerServiceJobTasksArgs_Query_DEFAULT *JobTaskQuery
+
+func (p *SchedulerServiceJobTasksArgs) GetQuery() *JobTaskQuery {
+	if !p.IsSetQuery() {
+		return SchedulerServiceJobTasksArgs_Query_DEFAULT
+	}
+	return p.Query
+}
+func (p *SchedulerServiceJobTasksArgs) IsSetQuery() bool {
+	return p.Query != nil
+}
+
+func (p *SchedulerServiceJobTasksArgs) Read(ctx context.Context, iprot thrift.TProtocol) error {
+	if _, err := iprot.ReadStructBegin(ctx); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T read error: ", p), err)
+	}
+
+	for {
+		_, fieldTypeId, fieldId, err := iprot.ReadFieldBegin(ctx)
+		if err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T field %d read error: ", p, fieldId), err)
+		}
+		if fieldTypeId == thrift.STOP {
+			break
+		}
+		switch fieldId {
+		case 1:
+			if fieldTypeId == thrift.STRUCT {
+				if err := p.ReadField1(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		default:
+			if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+				return err
+			}
+		}
+		if err := iprot.ReadFieldEnd(ctx); err != nil {
+			return err
+		}
+	}
+	if err := iprot.ReadStructEnd(ctx); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T read struct end error: ", p), err)
+	}
+	return nil
+}
+
+func (p *SchedulerServiceJobTasksArgs) ReadField1(ctx context.Context, iprot thrift.TProtocol) error {
+	p.Query = &JobTaskQuery{}
+	if err := p.Query.Read(ctx, iprot); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", p.Query), err)
+	}
+	return nil
+}
+
+func (p *SchedulerServiceJobTasksArgs) Write(ctx context.Context, oprot thrift.TProtocol) error {
+	if err := oprot.WriteStructBegin(ctx, "jobTasks_args"); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T write struct begin error: ", p), err)
+	}
+	if p != nil {
+		if err := p.writeField1(ctx, oprot); err != nil {
+			return err
+		}
+	}
+	if err := oprot.WriteFieldStop(ctx); err != nil {
+		return thrift.PrependError("write field stop error: ", err)
+	}
+	if err := oprot.WriteStructEnd(ctx); err != nil {
+		return thrift.PrependError("write struct stop error: ", err)
+	}
+	return nil
+}
+
+func (p *SchedulerServiceJobTasksArgs) writeField1(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if err := oprot.WriteFieldBegin(ctx, "query", thrift.STRUCT, 1); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T write field begin error 1:query: ", p), err)
+	}
+	if err := p.Query.Write(ctx, oprot); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T error writing struct: ", p.Query), err)
+	}
+	if err := oprot.WriteFieldEnd(ctx); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T write field end error 1:query: ", p), err)
+	}
+	return err
+}
+
+func (p *SchedulerServiceJobTasksArgs) String() string {
+	if p == nil {
+		return "<nil>"
+	}
+	return fmt.Sprintf("SchedulerServiceJobTasksArgs(%+v)", *p)
+}
+
+// Attributes:
+//   - Success
+//   - E
+type SchedulerServiceJobTasksResult struct {
+	Success []*JobTask    `thrift:"success,0" db:"success" json:"success,omitempty"`
+	E       *ServiceError `thrift:"e,1" db:"e" json:"e,omitempty"`
+}
+
+func NewSchedulerServiceJobTasksResult() *SchedulerServiceJobTasksResult {
+	return &SchedulerServiceJobTasksResult{}
+}
+
+var SchedulerServiceJobTasksResult_Success_DEFAULT []*JobTask
+
+func (p *SchedulerServiceJobTasksResult) GetSuccess() []*JobTask {
+	return p.Success
+}
+
+var SchedulerServiceJobTasksResult_E_DEFAULT *ServiceError
+
+func (p *SchedulerServiceJobTasksResult) GetE() *ServiceError {
+	if !p.IsSetE() {
+		return SchedulerServiceJobTasksResult_E_DEFAULT
+	}
+	return p.E
+}
+func (p *SchedulerServiceJobTasksResult) IsSetSuccess() bool {
+	return p.Success != nil
+}
+
+func (p *SchedulerServiceJobTasksResult) IsSetE() bool {
+	return p.E != nil
+}
+
+func (p *SchedulerServiceJobTasksResult) Read(ctx context.Context, iprot thrift.TProtocol) error {
+	if _, err := iprot.ReadStructBegin(ctx); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T read error: ", p), err)
+	}
+
+	for {
+		_, fieldTypeId, fieldId, err := iprot.ReadFieldBegin(ctx)
+		if err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T field %d read error: ", p, fieldId), err)
+		}
+		if fieldTypeId == thrift.STOP {
+			break
+		}
+		switch fieldId {
+		case 0:
+			if fieldTypeId == thrift.LIST {
+				if err := p.ReadField0(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 1:
+			if fieldTypeId == thrift.STRUCT {
+				if err := p.ReadField1(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		default:
+			if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+				return err
+			}
+		}
+		if err := iprot.ReadFieldEnd(ctx); err != nil {
+			return err
+		}
+	}
+	if err := iprot.ReadStructEnd(ctx); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T read struct end error: ", p), err)
+	}
+	return nil
+}
+
+func (p *SchedulerServiceJobTasksResult) ReadField0(ctx context.Context, iprot thrift.TProtocol) error {
+	_, size, err := iprot.ReadListBegin(ctx)
+	if err != nil {
+		return thrift.PrependError("error reading list begin: ", err)
+	}
+	tSlice := make([]*JobTask, 0, size)
+	p.Success = tSlice
+	for i := 0; i < size; i++ {
+		_elem148 := &JobTask{}
+		if err := _elem148.Read(ctx, iprot); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", _elem148), err)
+		}
+		p.Success = append(p.Success, _elem148)
+	}
+	if err := iprot.ReadListEnd(ctx); err != nil {
+		return thrift.PrependError("error reading list end: ", err)
+	}
+	return nil
+}
+
+func (p *SchedulerServiceJobTasksResult) ReadField1(ctx context.Context, iprot thrift.TProtocol) error {
+	p.E = &ServiceError{}
+	if err := p.E.Read(ctx, iprot); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", p.E), err)
+	}
+	return nil
+}
+
+func (p *SchedulerServiceJobTasksResult) Write(ctx context.Context, oprot thrift.TProtocol) error {
+	if err := oprot.WriteStructBegin(ctx, "jobTasks_result"); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T write struct begin error: ", p), err)
+	}
+	if p != nil {
+		if err := p.writeField0(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField1(ctx, oprot); err != nil {
+			return err
+		}
+	}
+	if err := oprot.WriteFieldStop(ctx); err != nil {
+		return thrift.PrependError("write field stop error: ", err)
+	}
+	if err := oprot.WriteStructEnd(ctx); err != nil {
+		return thrift.PrependError("write struct stop error: ", err)
+	}
+	return nil
+}
+
+func (p *SchedulerServiceJobTasksResult) writeField0(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetSuccess() {
+		if err := oprot.WriteFieldBegin(ctx, "success", thrift.LIST, 0); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 0:success: ", p), err)
+		}
+		if err := oprot.WriteListBegin(ctx, thrift.STRUCT, len(p.Success)); err != nil {
+			return thrift.PrependError("error writing list begin: ", err)
+		}
+		for _, v := range p.Success {
+			if err := v.Write(ctx, oprot); err != nil {
+				return thrift.PrependError(fmt.Sprintf("%T error writing struct: ", v), err)
+			}
+		}
+		if err := oprot.WriteListEnd(ctx); err != nil {
+			return thrift.PrependError("error writing list end: ", err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 0:success: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *SchedulerServiceJobTasksResult) writeField1(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetE() {
+		if err := oprot.WriteFieldBegin(ctx, "e", thrift.STRUCT, 1); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 1:e: ", p), err)
+		}
+		if err := p.E.Write(ctx, oprot); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T error writing struct: ", p.E), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 1:e: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *SchedulerServiceJobTasksResult) String() string {
+	if p == nil {
+		return "<nil>"
+	}
+	return fmt.Sprintf("SchedulerServiceJobTasksResult(%+v)", *p)
+}
+
+// Attributes:
+//   - Job
+type SchedulerServiceCancelJobArgs struct {
+	Job string `thrift:"job,1" db:"job" json:"job"`
+}
+
+func NewSchedulerServiceCancelJobArgs() *SchedulerServiceCancelJobArgs {
+	return &SchedulerServiceCancelJobArgs{}
+}
+
+func (p *SchedulerServiceCancelJobArgs) GetJob() string {
+	return p.Job
+}
+func (p *SchedulerServiceCancelJobArgs) Read(ctx context.Context, iprot thrift.TProtocol) error {
+	if _, err := iprot.ReadStructBegin(ctx); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T read error: ", p), err)
+	}
+
+	for {
+		_, fieldTypeId, fieldId, err := iprot.ReadFieldBegin(ctx)
+		if err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T field %d read error: ", p, fieldId), err)
+		}
+		if fieldTypeId == thrift.STOP {
+			break
+		}
+		switch fieldId {
+		case 1:
+			if fieldTypeId == thrift.STRING {
+				if err := p.ReadField1(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		default:
+			if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+				return err
+			}
+		}
+		if err := iprot.ReadFieldEnd(ctx); err != nil {
+			return err
+		}
+	}
+	if err := iprot.ReadStructEnd(ctx); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T read struct end error: ", p), err)
+	}
+	return nil
+}
+
+func (p *SchedulerServiceCancelJobArgs) ReadField1(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadString(ctx); err != nil {
+		return thrift.PrependError("error reading field 1: ", err)
+	} else {
+		p.Job = v
+	}
+	return nil
+}
+
+func (p *SchedulerServiceCancelJobArgs) Write(ctx context.Context, oprot thrift.TProtocol) error {
+	if err := oprot.WriteStructBegin(ctx, "cancelJob_args"); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T write struct begin error: ", p), err)
+	}
+	if p != nil {
+		if err := p.writeField1(ctx, oprot); err != nil {
+			return err
+		}
+	}
+	if err := oprot.WriteFieldStop(ctx); err != nil {
+		return thrift.PrependError("write field stop error: ", err)
+	}
+	if err := oprot.WriteStructEnd(ctx); err != nil {
+		return thrift.PrependError("write struct stop error: ", err)
+	}
+	return nil
+}
+
+func (p *SchedulerServiceCancelJobArgs) writeField1(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if err := oprot.WriteFieldBegin(ctx, "job", thrift.STRING, 1); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T write field begin error 1:job: ", p), err)
+	}
+	if err := oprot.WriteString(ctx, string(p.Job)); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T.job (1) field write error: ", p), err)
+	}
+	if err := oprot.WriteFieldEnd(ctx); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T write field end error 1:job: ", p), err)
+	}
+	return err
+}
+
+func (p *SchedulerServiceCancelJobArgs) String() string {
+	if p == nil {
+		return "<nil>"
+	}
+	return fmt.Sprintf("SchedulerServiceCancelJobArgs(%+v)", *p)
+}
+
+// Attributes:
+//   - Success
+//   - E
+type SchedulerServiceCancelJobResult struct {
+	Success *int64        `thrift:"success,0" db:"success" json:"success,omitempty"`
+	E       *ServiceError `thrift:"e,1" db:"e" json:"e,omitempty"`
+}
+
+func NewSchedulerServiceCancelJobResult() *SchedulerServiceCancelJobResult {
+	return &SchedulerServiceCancelJobResult{}
+}
+
+var SchedulerServiceCancelJobResult_Success_DEFAULT int64
+
+func (p *SchedulerServiceCancelJobResult) GetSuccess() int64 {
+	if !p.IsSetSuccess() {
+		return SchedulerServiceCancelJobResult_Success_DEFAULT
+	}
+	return *p.Success
+}
+
+var SchedulerServiceCancelJobResult_E_DEFAULT *ServiceError
+
+func (p *SchedulerServiceCancelJobResult) GetE() *ServiceError {
+	if !p.IsSetE() {
+		return SchedulerServiceCancelJobResult_E_DEFAULT
+	}
+	return p.E
+}
+func (p *SchedulerServiceCancelJobResult) IsSetSuccess() bool {
+	return p.Success != nil
+}
+
+func (p *SchedulerServiceCancelJobResult) IsSetE() bool {
+	return p.E != nil
+}
+
+func (p *SchedulerServiceCancelJobResult) Read(ctx context.Context, iprot thrift.TProtocol) error {
+	if _, err := iprot.ReadStructBegin(ctx); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T read error: ", p), err)
+	}
+
+	for {
+		_, fieldTypeId, fieldId, err := iprot.ReadFieldBegin(ctx)
+		if err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T field %d read error: ", p, fieldId), err)
+		}
+		if fieldTypeId == thrift.STOP {
+			break
+		}
+		switch fieldId {
+		case 0:
+			if fieldTypeId == thrift.I64 {
+				if err := p.ReadField0(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 1:
+			if fieldTypeId == thrift.STRUCT {
+				if err := p.ReadField1(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		default:
+			if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+				return err
+			}
+		}
+		if err := iprot.ReadFieldEnd(ctx); err != nil {
+			return err
+		}
+	}
+	if err := iprot.ReadStructEnd(ctx); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T read struct end error: ", p), err)
+	}
+	return nil
+}
+
+func (p *SchedulerServiceCancelJobResult) ReadField0(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadI64(ctx); err != nil {
+		return thrift.PrependError("error reading field 0: ", err)
+	} else {
+		p.Success = &v
+	}
+	return nil
+}
+
+func (p *SchedulerServiceCancelJobResult) ReadField1(ctx context.Context, iprot thrift.TProtocol) error {
+	p.E = &ServiceError{}
+	if err := p.E.Read(ctx, iprot); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", p.E), err)
+	}
+	return nil
+}
+
+func (p *SchedulerServiceCancelJobResult) Write(ctx context.Context, oprot thrift.TProtocol) error {
+	if err := oprot.WriteStructBegin(ctx, "cancelJob_result"); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T write struct begin error: ", p), err)
+	}
+	if p != nil {
+		if err := p.writeField0(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField1(ctx, oprot); err != nil {
+			return err
+		}
+	}
+	if err := oprot.WriteFieldStop(ctx); err != nil {
+		return thrift.PrependError("write field stop error: ", err)
+	}
+	if err := oprot.WriteStructEnd(ctx); err != nil {
+		return thrift.PrependError("write struct stop error: ", err)
+	}
+	return nil
+}
+
+func (p *SchedulerServiceCancelJobResult) writeField0(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetSuccess() {
+		if err := oprot.WriteFieldBegin(ctx, "success", thrift.I64, 0); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 0:success: ", p), err)
+		}
+		if err := oprot.WriteI64(ctx, int64(*p.Success)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.success (0) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 0:success: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *SchedulerServiceCancelJobResult) writeField1(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetE() {
+		if err := oprot.WriteFieldBegin(ctx, "e", thrift.STRUCT, 1); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 1:e: ", p), err)
+		}
+		if err := p.E.Write(ctx, oprot); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T error writing struct: ", p.E), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 1:e: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *SchedulerServiceCancelJobResult) String() string {
+	if p == nil {
+		return "<nil>"
+	}
+	return fmt.Sprintf("SchedulerServiceCancelJobResult(%+v)", *p)
+}
+
+// Attributes:
+//   - Job
+type SchedulerServiceRetryJobArgs struct {
+	Job string `thrift:"job,1" db:"job" json:"job"`
+}
+
+func NewSchedulerServiceRetryJobArgs() *SchedulerServiceRetryJobArgs {
+	return &SchedulerServiceRetryJobArgs{}
+}
+
+func (p *SchedulerServiceRetryJobArgs) GetJob() string {
+	return p.Job
+}
+func (p *SchedulerServiceRetryJobArgs) Read(ctx context.Context, iprot thrift.TProtocol) error {
+	if _, err := iprot.ReadStructBegin(ctx); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T read error: ", p), err)
+	}
+
+	for {
+		_, fieldTypeId, fieldId, err := iprot.ReadFieldBegin(ctx)
+		if err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T field %d read error: ", p, fieldId), err)
+		}
+		if fieldTypeId == thrift.STOP {
+			break
+		}
+		switch fieldId {
+		case 1:
+			if fieldTypeId == thrift.STRING {
+				if err := p.ReadField1(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		default:
+			if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+				return err
+			}
+		}
+		if err := iprot.ReadFieldEnd(ctx); err != nil {
+			return err
+		}
+	}
+	if err := iprot.ReadStructEnd(ctx); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T read struct end error: ", p), err)
+	}
+	return nil
+}
+
+func (p *SchedulerServiceRetryJobArgs) ReadField1(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadString(ctx); err != nil {
+		return thrift.PrependError("error reading field 1: ", err)
+	} else {
+		p.Job = v
+	}
+	return nil
+}
+
+func (p *SchedulerServiceRetryJobArgs) Write(ctx context.Context, oprot thrift.TProtocol) error {
+	if err := oprot.WriteStructBegin(ctx, "retryJob_args"); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T write struct begin error: ", p), err)
+	}
+	if p != nil {
+		if err := p.writeField1(ctx, oprot); err != nil {
+			return err
+		}
+	}
+	if err := oprot.WriteFieldStop(ctx); err != nil {
+		return thrift.PrependError("write field stop error: ", err)
+	}
+	if err := oprot.WriteStructEnd(ctx); err != nil {
+		return thrift.PrependError("write struct stop error: ", err)
+	}
+	return nil
+}
+
+func (p *SchedulerServiceRetryJobArgs) writeField1(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if err := oprot.WriteFieldBegin(ctx, "job", thrift.STRING, 1); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T write field begin error 1:job: ", p), err)
+	}
+	if err := oprot.WriteString(ctx, string(p.Job)); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T.job (1) field write error: ", p), err)
+	}
+	if err := oprot.WriteFieldEnd(ctx); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T write field end error 1:job: ", p), err)
+	}
+	return err
+}
+
+func (p *SchedulerServiceRetryJobArgs) String() string {
+	if p == nil {
+		return "<nil>"
+	}
+	return fmt.Sprintf("SchedulerServiceRetryJobArgs(%+v)", *p)
+}
+
+// Attributes:
+//   - Success
+//   - E
+type SchedulerServiceRetryJobResult struct {
+	Success *int64        `thrift:"success,0" db:"success" json:"success,omitempty"`
+	E       *ServiceError `thrift:"e,1" db:"e" json:"e,omitempty"`
+}
+
+func NewSchedulerServiceRetryJobResult() *SchedulerServiceRetryJobResult {
+	return &SchedulerServiceRetryJobResult{}
+}
+
+var SchedulerServiceRetryJobResult_Success_DEFAULT int64
+
+func (p *SchedulerServiceRetryJobResult) GetSuccess() int64 {
+	if !p.IsSetSuccess() {
+		return SchedulerServiceRetryJobResult_Success_DEFAULT
+	}
+	return *p.Success
+}
+
+var SchedulerServiceRetryJobResult_E_DEFAULT *ServiceError
+
+func (p *SchedulerServiceRetryJobResult) GetE() *ServiceError {
+	if !p.IsSetE() {
+		return SchedulerServiceRetryJobResult_E_DEFAULT
+	}
+	return p.E
+}
+func (p *SchedulerServiceRetryJobResult) IsSetSuccess() bool {
+	return p.Success != nil
+}
+
+func (p *SchedulerServiceRetryJobResult) IsSetE() bool {
+	return p.E != nil
+}
+
+func (p *SchedulerServiceRetryJobResult) Read(ctx context.Context, iprot thrift.TProtocol) error {
+	if _, err := iprot.ReadStructBegin(ctx); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T read error: ", p), err)
+	}
+
+	for {
+		_, fieldTypeId, fieldId, err := iprot.ReadFieldBegin(ctx)
+		if err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T field %d read error: ", p, fieldId), err)
+		}
+		if fieldTypeId == thrift.STOP {
+			break
+		}
+		switch fieldId {
+		case 0:
+			if fieldTypeId == thrift.I64 {
+				if err := p.ReadField0(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 1:
+			if fieldTypeId == thrift.STRUCT {
+				if err := p.ReadField1(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		default:
+			if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+				return err
+			}
+		}
+		if err := iprot.ReadFieldEnd(ctx); err != nil {
+			return err
+		}
+	}
+	if err := iprot.ReadStructEnd(ctx); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T read struct end error: ", p), err)
+	}
+	return nil
+}
+
+func (p *SchedulerServiceRetryJobResult) ReadField0(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadI64(ctx); err != nil {
+		return thrift.PrependError("error reading field 0: ", err)
+	} else {
+		p.Success = &v
+	}
+	return nil
+}
+
+func (p *SchedulerServiceRetryJobResult) ReadField1(ctx context.Context, iprot thrift.TProtocol) error {
+	p.E = &ServiceError{}
+	if err := p.E.Read(ctx, iprot); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", p.E), err)
+	}
+	return nil
+}
+
+func (p *SchedulerServiceRetryJobResult) Write(ctx context.Context, oprot thrift.TProtocol) error {
+	if err := oprot.WriteStructBegin(ctx, "retryJob_result"); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T write struct begin error: ", p), err)
+	}
+	if p != nil {
+		if err := p.writeField0(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField1(ctx, oprot); err != nil {
+			return err
+		}
+	}
+	if err := oprot.WriteFieldStop(ctx); err != nil {
+		return thrift.PrependError("write field stop error: ", err)
+	}
+	if err := oprot.WriteStructEnd(ctx); err != nil {
+		return thrift.PrependError("write struct stop error: ", err)
+	}
+	return nil
+}
+
+func (p *SchedulerServiceRetryJobResult) writeField0(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetSuccess() {
+		if err := oprot.WriteFieldBegin(ctx, "success", thrift.I64, 0); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 0:success: ", p), err)
+		}
+		if err := oprot.WriteI64(ctx, int64(*p.Success)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.success (0) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 0:success: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *SchedulerServiceRetryJobResult) writeField1(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetE() {
+		if err := oprot.WriteFieldBegin(ctx, "e", thrift.STRUCT, 1); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 1:e: ", p), err)
+		}
+		if err := p.E.Write(ctx, oprot); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T error writing struct: ", p.E), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 1:e: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *SchedulerServiceRetryJobResult) String() string {
+	if p == nil {
+		return "<nil>"
+	}
+	return fmt.Sprintf("SchedulerServiceRetryJobResult(%+v)", *p)
+}
+
+// Attributes:
+//   - Job
+type SchedulerServiceForgetJobArgs struct {
+	Job string `thrift:"job,1" db:"job" json:"job"`
+}
+
+func NewSchedulerServiceForgetJobArgs() *SchedulerServiceForgetJobArgs {
+	return &SchedulerServiceForgetJobArgs{}
+}
+
+func (p *SchedulerServiceForgetJobArgs) GetJob() string {
+	return p.Job
+}
+func (p *SchedulerServiceForgetJobArgs) Read(ctx context.Context, iprot thrift.TProtocol) error {
+	if _, err := iprot.ReadStructBegin(ctx); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T read error: ", p), err)
+	}
+
+	for {
+		_, fieldTypeId, fieldId, err := iprot.ReadFieldBegin(ctx)
+		if err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T field %d read error: ", p, fieldId), err)
+		}
+		if fieldTypeId == thrift.STOP {
+			break
+		}
+		switch fieldId {
+		case 1:
+			if fieldTypeId == thrift.STRING {
+				if err := p.ReadField1(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		default:
+			if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+				return err
+			}
+		}
+		if err := iprot.ReadFieldEnd(ctx); err != nil {
+			return err
+		}
+	}
+	if err := iprot.ReadStructEnd(ctx); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T read struct end error: ", p), err)
+	}
+	return nil
+}
+
+func (p *SchedulerServiceForgetJobArgs) ReadField1(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadString(ctx); err != nil {
+		return thrift.PrependError("error reading field 1: ", err)
+	} else {
+		p.Job = v
+	}
+	return nil
+}
+
+func (p *SchedulerServiceForgetJobArgs) Write(ctx context.Context, oprot thrift.TProtocol) error {
+	if err := oprot.WriteStructBegin(ctx, "forgetJob_args"); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T write struct begin error: ", p), err)
+	}
+	if p != nil {
+		if err := p.writeField1(ctx, oprot); err != nil {
+			return err
+		}
+	}
+	if err := oprot.WriteFieldStop(ctx); err != nil {
+		return thrift.PrependError("write field stop error: ", err)
+	}
+	if err := oprot.WriteStructEnd(ctx); err != nil {
+		return thrift.PrependError("write struct stop error: ", err)
+	}
+	return nil
+}
+
+func (p *SchedulerServiceForgetJobArgs) writeField1(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if err := oprot.WriteFieldBegin(ctx, "job", thrift.STRING, 1); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T write field begin error 1:job: ", p), err)
+	}
+	if err := oprot.WriteString(ctx, string(p.Job)); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T.job (1) field write error: ", p), err)
+	}
+	if err := oprot.WriteFieldEnd(ctx); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T write field end error 1:job: ", p), err)
+	}
+	return err
+}
+
+func (p *SchedulerServiceForgetJobArgs) String() string {
+	if p == nil {
+		return "<nil>"
+	}
+	return fmt.Sprintf("SchedulerServiceForgetJobArgs(%+v)", *p)
+}
+
+// Attributes:
+//   - Success
+//   - E
+type SchedulerServiceForgetJobResult struct {
+	Success *bool         `thrift:"success,0" db:"success" json:"success,omitempty"`
+	E       *ServiceError `thrift:"e,1" db:"e" json:"e,omitempty"`
+}
+
+func NewSchedulerServiceForgetJobResult() *SchedulerServiceForgetJobResult {
+	return &SchedulerServiceForgetJobResult{}
+}
+
+var SchedulerServiceForgetJobResult_Success_DEFAULT bool
+
+func (p *SchedulerServiceForgetJobResult) GetSuccess() bool {
+	if !p.IsSetSuccess() {
+		return SchedulerServiceForgetJobResult_Success_DEFAULT
+	}
+	return *p.Success
+}
+
+var SchedulerServiceForgetJobResult_E_DEFAULT *ServiceError
+
+func (p *SchedulerServiceForgetJobResult) GetE() *ServiceError {
+	if !p.IsSetE() {
+		return SchedulerServiceForgetJobResult_E_DEFAULT
+	}
+	return p.E
+}
+func (p *SchedulerServiceForgetJobResult) IsSetSuccess() bool {
+	return p.Success != nil
+}
+
+func (p *SchedulerServiceForgetJobResult) IsSetE() bool {
+	return p.E != nil
+}
+
+func (p *SchedulerServiceForgetJobResult) Read(ctx context.Context, iprot thrift.TProtocol) error {
+	if _, err := iprot.ReadStructBegin(ctx); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T read error: ", p), err)
+	}
+
+	for {
+		_, fieldTypeId, fieldId, err := iprot.ReadFieldBegin(ctx)
+		if err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T field %d read error: ", p, fieldId), err)
+		}
+		if fieldTypeId == thrift.STOP {
+			break
+		}
+		switch fieldId {
+		case 0:
+			if fieldTypeId == thrift.BOOL {
+				if err := p.ReadField0(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 1:
+			if fieldTypeId == thrift.STRUCT {
+				if err := p.ReadField1(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		default:
+			if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+				return err
+			}
+		}
+		if err := iprot.ReadFieldEnd(ctx); err != nil {
+			return err
+		}
+	}
+	if err := iprot.ReadStructEnd(ctx); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T read struct end error: ", p), err)
+	}
+	return nil
+}
+
+func (p *SchedulerServiceForgetJobResult) ReadField0(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadBool(ctx); err != nil {
+		return thrift.PrependError("error reading field 0: ", err)
+	} else {
+		p.Success = &v
+	}
+	return nil
+}
+
+func (p *SchedulerServiceForgetJobResult) ReadField1(ctx context.Context, iprot thrift.TProtocol) error {
+	p.E = &ServiceError{}
+	if err := p.E.Read(ctx, iprot); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", p.E), err)
+	}
+	return nil
+}
+
+func (p *SchedulerServiceForgetJobResult) Write(ctx context.Context, oprot thrift.TProtocol) error {
+	if err := oprot.WriteStructBegin(ctx, "forgetJob_result"); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T write struct begin error: ", p), err)
+	}
+	if p != nil {
+		if err := p.writeField0(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField1(ctx, oprot); err != nil {
+			return err
+		}
+	}
+	if err := oprot.WriteFieldStop(ctx); err != nil {
+		return thrift.PrependError("write field stop error: ", err)
+	}
+	if err := oprot.WriteStructEnd(ctx); err != nil {
+		return thrift.PrependError("write struct stop error: ", err)
+	}
+	return nil
+}
+
+func (p *SchedulerServiceForgetJobResult) writeField0(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetSuccess() {
+		if err := oprot.WriteFieldBegin(ctx, "success", thrift.BOOL, 0); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 0:success: ", p), err)
+		}
+		if err := oprot.WriteBool(ctx, bool(*p.Success)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.success (0) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 0:success: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *SchedulerServiceForgetJobResult) writeField1(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetE() {
+		if err := oprot.WriteFieldBegin(ctx, "e", thrift.STRUCT, 1); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 1:e: ", p), err)
+		}
+		if err := p.E.Write(ctx, oprot); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T error writing struct: ", p.E), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 1:e: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *SchedulerServiceForgetJobResult) String() string {
+	if p == nil {
+		return "<nil>"
+	}
+	return fmt.Sprintf("SchedulerServiceForgetJobResult(%+v)", *p)
 }
 
 type SchedulerServiceViewArgs struct {
@@ -16949,19 +23428,19 @@ func (p *SchedulerServiceCountersResult) ReadField0(ctx context.Context, iprot t
 	tMap := make(map[string]int64, size)
 	p.Success = tMap
 	for i := 0; i < size; i++ {
-		var _key114 string
+		var _key149 string
 		if v, err := iprot.ReadString(ctx); err != nil {
 			return thrift.PrependError("error reading field 0: ", err)
 		} else {
-			_key114 = v
+			_key149 = v
 		}
-		var _val115 int64
+		var _val150 int64
 		if v, err := iprot.ReadI64(ctx); err != nil {
 			return thrift.PrependError("error reading field 0: ", err)
 		} else {
-			_val115 = v
+			_val150 = v
 		}
-		p.Success[_key114] = _val115
+		p.Success[_key149] = _val150
 	}
 	if err := iprot.ReadMapEnd(ctx); err != nil {
 		return thrift.PrependError("error reading map end: ", err)
@@ -17280,6 +23759,15 @@ type WorkerService interface {
 	// Parameters:
 	//  - Query
 	Tasks(ctx context.Context, query *TaskQuery) (_r []*TaskStatus, _err error)
+	// Parameters:
+	//  - Command
+	Refuses(ctx context.Context, command *Template) (_r string, _err error)
+	// Parameters:
+	//  - Request
+	Output(ctx context.Context, request *OutputRequest) (_r *OutputChunk, _err error)
+	// Parameters:
+	//  - Job
+	ForgetJob(ctx context.Context, job string) (_err error)
 	State(ctx context.Context) (_r *Report, _err error)
 	Counters(ctx context.Context) (_r map[string]int64, _err error)
 	Setup(ctx context.Context) (_r *Setup, _err error)
@@ -17323,22 +23811,22 @@ func (p *WorkerServiceClient) SetLastResponseMeta_(meta thrift.ResponseMeta) {
 // Parameters:
 //   - Scheduler
 func (p *WorkerServiceClient) Attach(ctx context.Context, scheduler *SchedulerRef) (_r *AttachReply, _err error) {
-	var _args116 WorkerServiceAttachArgs
-	_args116.Scheduler = scheduler
-	var _result118 WorkerServiceAttachResult
-	var _meta117 thrift.ResponseMeta
-	_meta117, _err = p.Client_().Call(ctx, "attach", &_args116, &_result118)
-	p.SetLastResponseMeta_(_meta117)
+	var _args151 WorkerServiceAttachArgs
+	_args151.Scheduler = scheduler
+	var _result153 WorkerServiceAttachResult
+	var _meta152 thrift.ResponseMeta
+	_meta152, _err = p.Client_().Call(ctx, "attach", &_args151, &_result153)
+	p.SetLastResponseMeta_(_meta152)
 	if _err != nil {
 		return
 	}
 	switch {
-	case _result118.E != nil:
-		return _r, _result118.E
+	case _result153.E != nil:
+		return _r, _result153.E
 	}
 
-	if _ret119 := _result118.GetSuccess(); _ret119 != nil {
-		return _ret119, nil
+	if _ret154 := _result153.GetSuccess(); _ret154 != nil {
+		return _ret154, nil
 	}
 	return nil, thrift.NewTApplicationException(thrift.MISSING_RESULT, "attach failed: unknown result")
 }
@@ -17346,22 +23834,22 @@ func (p *WorkerServiceClient) Attach(ctx context.Context, scheduler *SchedulerRe
 // Parameters:
 //   - Request
 func (p *WorkerServiceClient) Enqueue(ctx context.Context, request *EnqueueRequest) (_r *EnqueueReply, _err error) {
-	var _args120 WorkerServiceEnqueueArgs
-	_args120.Request = request
-	var _result122 WorkerServiceEnqueueResult
-	var _meta121 thrift.ResponseMeta
-	_meta121, _err = p.Client_().Call(ctx, "enqueue", &_args120, &_result122)
-	p.SetLastResponseMeta_(_meta121)
+	var _args155 WorkerServiceEnqueueArgs
+	_args155.Request = request
+	var _result157 WorkerServiceEnqueueResult
+	var _meta156 thrift.ResponseMeta
+	_meta156, _err = p.Client_().Call(ctx, "enqueue", &_args155, &_result157)
+	p.SetLastResponseMeta_(_meta156)
 	if _err != nil {
 		return
 	}
 	switch {
-	case _result122.E != nil:
-		return _r, _result122.E
+	case _result157.E != nil:
+		return _r, _result157.E
 	}
 
-	if _ret123 := _result122.GetSuccess(); _ret123 != nil {
-		return _ret123, nil
+	if _ret158 := _result157.GetSuccess(); _ret158 != nil {
+		return _ret158, nil
 	}
 	return nil, thrift.NewTApplicationException(thrift.MISSING_RESULT, "enqueue failed: unknown result")
 }
@@ -17369,22 +23857,22 @@ func (p *WorkerServiceClient) Enqueue(ctx context.Context, request *EnqueueReque
 // Parameters:
 //   - Request
 func (p *WorkerServiceClient) Probe(ctx context.Context, request *ProbeRequest) (_r *ProbeReply, _err error) {
-	var _args124 WorkerServiceProbeArgs
-	_args124.Request = request
-	var _result126 WorkerServiceProbeResult
-	var _meta125 thrift.ResponseMeta
-	_meta125, _err = p.Client_().Call(ctx, "probe", &_args124, &_result126)
-	p.SetLastResponseMeta_(_meta125)
+	var _args159 WorkerServiceProbeArgs
+	_args159.Request = request
+	var _result161 WorkerServiceProbeResult
+	var _meta160 thrift.ResponseMeta
+	_meta160, _err = p.Client_().Call(ctx, "probe", &_args159, &_result161)
+	p.SetLastResponseMeta_(_meta160)
 	if _err != nil {
 		return
 	}
 	switch {
-	case _result126.E != nil:
-		return _r, _result126.E
+	case _result161.E != nil:
+		return _r, _result161.E
 	}
 
-	if _ret127 := _result126.GetSuccess(); _ret127 != nil {
-		return _ret127, nil
+	if _ret162 := _result161.GetSuccess(); _ret162 != nil {
+		return _ret162, nil
 	}
 	return nil, thrift.NewTApplicationException(thrift.MISSING_RESULT, "probe failed: unknown result")
 }
@@ -17392,38 +23880,38 @@ func (p *WorkerServiceClient) Probe(ctx context.Context, request *ProbeRequest) 
 // Parameters:
 //   - TaskID
 func (p *WorkerServiceClient) Cancel(ctx context.Context, task_id string) (_r bool, _err error) {
-	var _args128 WorkerServiceCancelArgs
-	_args128.TaskID = task_id
-	var _result130 WorkerServiceCancelResult
-	var _meta129 thrift.ResponseMeta
-	_meta129, _err = p.Client_().Call(ctx, "cancel", &_args128, &_result130)
-	p.SetLastResponseMeta_(_meta129)
+	var _args163 WorkerServiceCancelArgs
+	_args163.TaskID = task_id
+	var _result165 WorkerServiceCancelResult
+	var _meta164 thrift.ResponseMeta
+	_meta164, _err = p.Client_().Call(ctx, "cancel", &_args163, &_result165)
+	p.SetLastResponseMeta_(_meta164)
 	if _err != nil {
 		return
 	}
 	switch {
-	case _result130.E != nil:
-		return _r, _result130.E
+	case _result165.E != nil:
+		return _r, _result165.E
 	}
 
-	return _result130.GetSuccess(), nil
+	return _result165.GetSuccess(), nil
 }
 
 // Parameters:
 //   - Draining
 func (p *WorkerServiceClient) Drain(ctx context.Context, draining bool) (_err error) {
-	var _args131 WorkerServiceDrainArgs
-	_args131.Draining = draining
-	var _result133 WorkerServiceDrainResult
-	var _meta132 thrift.ResponseMeta
-	_meta132, _err = p.Client_().Call(ctx, "drain", &_args131, &_result133)
-	p.SetLastResponseMeta_(_meta132)
+	var _args166 WorkerServiceDrainArgs
+	_args166.Draining = draining
+	var _result168 WorkerServiceDrainResult
+	var _meta167 thrift.ResponseMeta
+	_meta167, _err = p.Client_().Call(ctx, "drain", &_args166, &_result168)
+	p.SetLastResponseMeta_(_meta167)
 	if _err != nil {
 		return
 	}
 	switch {
-	case _result133.E != nil:
-		return _result133.E
+	case _result168.E != nil:
+		return _result168.E
 	}
 
 	return nil
@@ -17432,76 +23920,139 @@ func (p *WorkerServiceClient) Drain(ctx context.Context, draining bool) (_err er
 // Parameters:
 //   - Query
 func (p *WorkerServiceClient) Tasks(ctx context.Context, query *TaskQuery) (_r []*TaskStatus, _err error) {
-	var _args134 WorkerServiceTasksArgs
-	_args134.Query = query
-	var _result136 WorkerServiceTasksResult
-	var _meta135 thrift.ResponseMeta
-	_meta135, _err = p.Client_().Call(ctx, "tasks", &_args134, &_result136)
-	p.SetLastResponseMeta_(_meta135)
+	var _args169 WorkerServiceTasksArgs
+	_args169.Query = query
+	var _result171 WorkerServiceTasksResult
+	var _meta170 thrift.ResponseMeta
+	_meta170, _err = p.Client_().Call(ctx, "tasks", &_args169, &_result171)
+	p.SetLastResponseMeta_(_meta170)
 	if _err != nil {
 		return
 	}
 	switch {
-	case _result136.E != nil:
-		return _r, _result136.E
+	case _result171.E != nil:
+		return _r, _result171.E
 	}
 
-	return _result136.GetSuccess(), nil
+	return _result171.GetSuccess(), nil
+}
+
+// Parameters:
+//   - Command
+func (p *WorkerServiceClient) Refuses(ctx context.Context, command *Template) (_r string, _err error) {
+	var _args172 WorkerServiceRefusesArgs
+	_args172.Command = command
+	var _result174 WorkerServiceRefusesResult
+	var _meta173 thrift.ResponseMeta
+	_meta173, _err = p.Client_().Call(ctx, "refuses", &_args172, &_result174)
+	p.SetLastResponseMeta_(_meta173)
+	if _err != nil {
+		return
+	}
+	switch {
+	case _result174.E != nil:
+		return _r, _result174.E
+	}
+
+	return _result174.GetSuccess(), nil
+}
+
+// Parameters:
+//   - Request
+func (p *WorkerServiceClient) Output(ctx context.Context, request *OutputRequest) (_r *OutputChunk, _err error) {
+	var _args175 WorkerServiceOutputArgs
+	_args175.Request = request
+	var _result177 WorkerServiceOutputResult
+	var _meta176 thrift.ResponseMeta
+	_meta176, _err = p.Client_().Call(ctx, "output", &_args175, &_result177)
+	p.SetLastResponseMeta_(_meta176)
+	if _err != nil {
+		return
+	}
+	switch {
+	case _result177.E != nil:
+		return _r, _result177.E
+	}
+
+	if _ret178 := _result177.GetSuccess(); _ret178 != nil {
+		return _ret178, nil
+	}
+	return nil, thrift.NewTApplicationException(thrift.MISSING_RESULT, "output failed: unknown result")
+}
+
+// Parameters:
+//   - Job
+func (p *WorkerServiceClient) ForgetJob(ctx context.Context, job string) (_err error) {
+	var _args179 WorkerServiceForgetJobArgs
+	_args179.Job = job
+	var _result181 WorkerServiceForgetJobResult
+	var _meta180 thrift.ResponseMeta
+	_meta180, _err = p.Client_().Call(ctx, "forgetJob", &_args179, &_result181)
+	p.SetLastResponseMeta_(_meta180)
+	if _err != nil {
+		return
+	}
+	switch {
+	case _result181.E != nil:
+		return _result181.E
+	}
+
+	return nil
 }
 
 func (p *WorkerServiceClient) State(ctx context.Context) (_r *Report, _err error) {
-	var _args137 WorkerServiceStateArgs
-	var _result139 WorkerServiceStateResult
-	var _meta138 thrift.ResponseMeta
-	_meta138, _err = p.Client_().Call(ctx, "state", &_args137, &_result139)
-	p.SetLastResponseMeta_(_meta138)
+	var _args182 WorkerServiceStateArgs
+	var _result184 WorkerServiceStateResult
+	var _meta183 thrift.ResponseMeta
+	_meta183, _err = p.Client_().Call(ctx, "state", &_args182, &_result184)
+	p.SetLastResponseMeta_(_meta183)
 	if _err != nil {
 		return
 	}
 	switch {
-	case _result139.E != nil:
-		return _r, _result139.E
+	case _result184.E != nil:
+		return _r, _result184.E
 	}
 
-	if _ret140 := _result139.GetSuccess(); _ret140 != nil {
-		return _ret140, nil
+	if _ret185 := _result184.GetSuccess(); _ret185 != nil {
+		return _ret185, nil
 	}
 	return nil, thrift.NewTApplicationException(thrift.MISSING_RESULT, "state failed: unknown result")
 }
 
 func (p *WorkerServiceClient) Counters(ctx context.Context) (_r map[string]int64, _err error) {
-	var _args141 WorkerServiceCountersArgs
-	var _result143 WorkerServiceCountersResult
-	var _meta142 thrift.ResponseMeta
-	_meta142, _err = p.Client_().Call(ctx, "counters", &_args141, &_result143)
-	p.SetLastResponseMeta_(_meta142)
+	var _args186 WorkerServiceCountersArgs
+	var _result188 WorkerServiceCountersResult
+	var _meta187 thrift.ResponseMeta
+	_meta187, _err = p.Client_().Call(ctx, "counters", &_args186, &_result188)
+	p.SetLastResponseMeta_(_meta187)
 	if _err != nil {
 		return
 	}
 	switch {
-	case _result143.E != nil:
-		return _r, _result143.E
+	case _result188.E != nil:
+		return _r, _result188.E
 	}
 
-	return _result143.GetSuccess(), nil
+	return _result188.GetSuccess(), nil
 }
 
 func (p *WorkerServiceClient) Setup(ctx context.Context) (_r *Setup, _err error) {
-	var _args144 WorkerServiceSetupArgs
-	var _result146 WorkerServiceSetupResult
-	var _meta145 thrift.ResponseMeta
-	_meta145, _err = p.Client_().Call(ctx, "setup", &_args144, &_result146)
-	p.SetLastResponseMeta_(_meta145)
+	var _args189 WorkerServiceSetupArgs
+	var _result191 WorkerServiceSetupResult
+	var _meta190 thrift.ResponseMeta
+	_meta190, _err = p.Client_().Call(ctx, "setup", &_args189, &_result191)
+	p.SetLastResponseMeta_(_meta190)
 	if _err != nil {
 		return
 	}
 	switch {
-	case _result146.E != nil:
-		return _r, _result146.E
+	case _result191.E != nil:
+		return _r, _result191.E
 	}
 
-	if _ret147 := _result146.GetSuccess(); _ret147 != nil {
-		return _ret147, nil
+	if _ret192 := _result191.GetSuccess(); _ret192 != nil {
+		return _ret192, nil
 	}
 	return nil, thrift.NewTApplicationException(thrift.MISSING_RESULT, "setup failed: unknown result")
 }
@@ -17526,17 +24077,20 @@ func (p *WorkerServiceProcessor) ProcessorMap() map[string]thrift.TProcessorFunc
 
 func NewWorkerServiceProcessor(handler WorkerService) *WorkerServiceProcessor {
 
-	self148 := &WorkerServiceProcessor{handler: handler, processorMap: make(map[string]thrift.TProcessorFunction)}
-	self148.processorMap["attach"] = &workerServiceProcessorAttach{handler: handler}
-	self148.processorMap["enqueue"] = &workerServiceProcessorEnqueue{handler: handler}
-	self148.processorMap["probe"] = &workerServiceProcessorProbe{handler: handler}
-	self148.processorMap["cancel"] = &workerServiceProcessorCancel{handler: handler}
-	self148.processorMap["drain"] = &workerServiceProcessorDrain{handler: handler}
-	self148.processorMap["tasks"] = &workerServiceProcessorTasks{handler: handler}
-	self148.processorMap["state"] = &workerServiceProcessorState{handler: handler}
-	self148.processorMap["counters"] = &workerServiceProcessorCounters{handler: handler}
-	self148.processorMap["setup"] = &workerServiceProcessorSetup{handler: handler}
-	return self148
+	self193 := &WorkerServiceProcessor{handler: handler, processorMap: make(map[string]thrift.TProcessorFunction)}
+	self193.processorMap["attach"] = &workerServiceProcessorAttach{handler: handler}
+	self193.processorMap["enqueue"] = &workerServiceProcessorEnqueue{handler: handler}
+	self193.processorMap["probe"] = &workerServiceProcessorProbe{handler: handler}
+	self193.processorMap["cancel"] = &workerServiceProcessorCancel{handler: handler}
+	self193.processorMap["drain"] = &workerServiceProcessorDrain{handler: handler}
+	self193.processorMap["tasks"] = &workerServiceProcessorTasks{handler: handler}
+	self193.processorMap["refuses"] = &workerServiceProcessorRefuses{handler: handler}
+	self193.processorMap["output"] = &workerServiceProcessorOutput{handler: handler}
+	self193.processorMap["forgetJob"] = &workerServiceProcessorForgetJob{handler: handler}
+	self193.processorMap["state"] = &workerServiceProcessorState{handler: handler}
+	self193.processorMap["counters"] = &workerServiceProcessorCounters{handler: handler}
+	self193.processorMap["setup"] = &workerServiceProcessorSetup{handler: handler}
+	return self193
 }
 
 func (p *WorkerServiceProcessor) Process(ctx context.Context, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
@@ -17549,12 +24103,12 @@ func (p *WorkerServiceProcessor) Process(ctx context.Context, iprot, oprot thrif
 	}
 	iprot.Skip(ctx, thrift.STRUCT)
 	iprot.ReadMessageEnd(ctx)
-	x149 := thrift.NewTApplicationException(thrift.UNKNOWN_METHOD, "Unknown function "+name)
+	x194 := thrift.NewTApplicationException(thrift.UNKNOWN_METHOD, "Unknown function "+name)
 	oprot.WriteMessageBegin(ctx, name, thrift.EXCEPTION, seqId)
-	x149.Write(ctx, oprot)
+	x194.Write(ctx, oprot)
 	oprot.WriteMessageEnd(ctx)
 	oprot.Flush(ctx)
-	return false, x149
+	return false, x194
 
 }
 
@@ -17563,7 +24117,7 @@ type workerServiceProcessorAttach struct {
 }
 
 func (p *workerServiceProcessorAttach) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err150 error
+	var _write_err195 error
 	args := WorkerServiceAttachArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -17613,21 +24167,21 @@ func (p *workerServiceProcessorAttach) Process(ctx context.Context, seqId int32,
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc151 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing attach: "+err2.Error())
+			_exc196 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing attach: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "attach", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err150 = thrift.WrapTException(err2)
+				_write_err195 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc151.Write(ctx, oprot); _write_err150 == nil && err2 != nil {
-				_write_err150 = thrift.WrapTException(err2)
+			if err2 := _exc196.Write(ctx, oprot); _write_err195 == nil && err2 != nil {
+				_write_err195 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err150 == nil && err2 != nil {
-				_write_err150 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err195 == nil && err2 != nil {
+				_write_err195 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err150 == nil && err2 != nil {
-				_write_err150 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err195 == nil && err2 != nil {
+				_write_err195 = thrift.WrapTException(err2)
 			}
-			if _write_err150 != nil {
-				return false, thrift.WrapTException(_write_err150)
+			if _write_err195 != nil {
+				return false, thrift.WrapTException(_write_err195)
 			}
 			return true, err
 		}
@@ -17636,19 +24190,19 @@ func (p *workerServiceProcessorAttach) Process(ctx context.Context, seqId int32,
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "attach", thrift.REPLY, seqId); err2 != nil {
-		_write_err150 = thrift.WrapTException(err2)
+		_write_err195 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err150 == nil && err2 != nil {
-		_write_err150 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err195 == nil && err2 != nil {
+		_write_err195 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err150 == nil && err2 != nil {
-		_write_err150 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err195 == nil && err2 != nil {
+		_write_err195 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err150 == nil && err2 != nil {
-		_write_err150 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err195 == nil && err2 != nil {
+		_write_err195 = thrift.WrapTException(err2)
 	}
-	if _write_err150 != nil {
-		return false, thrift.WrapTException(_write_err150)
+	if _write_err195 != nil {
+		return false, thrift.WrapTException(_write_err195)
 	}
 	return true, err
 }
@@ -17658,7 +24212,7 @@ type workerServiceProcessorEnqueue struct {
 }
 
 func (p *workerServiceProcessorEnqueue) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err152 error
+	var _write_err197 error
 	args := WorkerServiceEnqueueArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -17708,21 +24262,21 @@ func (p *workerServiceProcessorEnqueue) Process(ctx context.Context, seqId int32
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc153 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing enqueue: "+err2.Error())
+			_exc198 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing enqueue: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "enqueue", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err152 = thrift.WrapTException(err2)
+				_write_err197 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc153.Write(ctx, oprot); _write_err152 == nil && err2 != nil {
-				_write_err152 = thrift.WrapTException(err2)
+			if err2 := _exc198.Write(ctx, oprot); _write_err197 == nil && err2 != nil {
+				_write_err197 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err152 == nil && err2 != nil {
-				_write_err152 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err197 == nil && err2 != nil {
+				_write_err197 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err152 == nil && err2 != nil {
-				_write_err152 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err197 == nil && err2 != nil {
+				_write_err197 = thrift.WrapTException(err2)
 			}
-			if _write_err152 != nil {
-				return false, thrift.WrapTException(_write_err152)
+			if _write_err197 != nil {
+				return false, thrift.WrapTException(_write_err197)
 			}
 			return true, err
 		}
@@ -17731,19 +24285,19 @@ func (p *workerServiceProcessorEnqueue) Process(ctx context.Context, seqId int32
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "enqueue", thrift.REPLY, seqId); err2 != nil {
-		_write_err152 = thrift.WrapTException(err2)
+		_write_err197 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err152 == nil && err2 != nil {
-		_write_err152 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err197 == nil && err2 != nil {
+		_write_err197 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err152 == nil && err2 != nil {
-		_write_err152 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err197 == nil && err2 != nil {
+		_write_err197 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err152 == nil && err2 != nil {
-		_write_err152 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err197 == nil && err2 != nil {
+		_write_err197 = thrift.WrapTException(err2)
 	}
-	if _write_err152 != nil {
-		return false, thrift.WrapTException(_write_err152)
+	if _write_err197 != nil {
+		return false, thrift.WrapTException(_write_err197)
 	}
 	return true, err
 }
@@ -17753,7 +24307,7 @@ type workerServiceProcessorProbe struct {
 }
 
 func (p *workerServiceProcessorProbe) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err154 error
+	var _write_err199 error
 	args := WorkerServiceProbeArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -17803,21 +24357,21 @@ func (p *workerServiceProcessorProbe) Process(ctx context.Context, seqId int32, 
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc155 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing probe: "+err2.Error())
+			_exc200 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing probe: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "probe", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err154 = thrift.WrapTException(err2)
+				_write_err199 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc155.Write(ctx, oprot); _write_err154 == nil && err2 != nil {
-				_write_err154 = thrift.WrapTException(err2)
+			if err2 := _exc200.Write(ctx, oprot); _write_err199 == nil && err2 != nil {
+				_write_err199 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err154 == nil && err2 != nil {
-				_write_err154 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err199 == nil && err2 != nil {
+				_write_err199 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err154 == nil && err2 != nil {
-				_write_err154 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err199 == nil && err2 != nil {
+				_write_err199 = thrift.WrapTException(err2)
 			}
-			if _write_err154 != nil {
-				return false, thrift.WrapTException(_write_err154)
+			if _write_err199 != nil {
+				return false, thrift.WrapTException(_write_err199)
 			}
 			return true, err
 		}
@@ -17826,19 +24380,19 @@ func (p *workerServiceProcessorProbe) Process(ctx context.Context, seqId int32, 
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "probe", thrift.REPLY, seqId); err2 != nil {
-		_write_err154 = thrift.WrapTException(err2)
+		_write_err199 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err154 == nil && err2 != nil {
-		_write_err154 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err199 == nil && err2 != nil {
+		_write_err199 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err154 == nil && err2 != nil {
-		_write_err154 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err199 == nil && err2 != nil {
+		_write_err199 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err154 == nil && err2 != nil {
-		_write_err154 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err199 == nil && err2 != nil {
+		_write_err199 = thrift.WrapTException(err2)
 	}
-	if _write_err154 != nil {
-		return false, thrift.WrapTException(_write_err154)
+	if _write_err199 != nil {
+		return false, thrift.WrapTException(_write_err199)
 	}
 	return true, err
 }
@@ -17848,7 +24402,7 @@ type workerServiceProcessorCancel struct {
 }
 
 func (p *workerServiceProcessorCancel) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err156 error
+	var _write_err201 error
 	args := WorkerServiceCancelArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -17898,21 +24452,21 @@ func (p *workerServiceProcessorCancel) Process(ctx context.Context, seqId int32,
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc157 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing cancel: "+err2.Error())
+			_exc202 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing cancel: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "cancel", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err156 = thrift.WrapTException(err2)
+				_write_err201 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc157.Write(ctx, oprot); _write_err156 == nil && err2 != nil {
-				_write_err156 = thrift.WrapTException(err2)
+			if err2 := _exc202.Write(ctx, oprot); _write_err201 == nil && err2 != nil {
+				_write_err201 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err156 == nil && err2 != nil {
-				_write_err156 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err201 == nil && err2 != nil {
+				_write_err201 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err156 == nil && err2 != nil {
-				_write_err156 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err201 == nil && err2 != nil {
+				_write_err201 = thrift.WrapTException(err2)
 			}
-			if _write_err156 != nil {
-				return false, thrift.WrapTException(_write_err156)
+			if _write_err201 != nil {
+				return false, thrift.WrapTException(_write_err201)
 			}
 			return true, err
 		}
@@ -17921,19 +24475,19 @@ func (p *workerServiceProcessorCancel) Process(ctx context.Context, seqId int32,
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "cancel", thrift.REPLY, seqId); err2 != nil {
-		_write_err156 = thrift.WrapTException(err2)
+		_write_err201 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err156 == nil && err2 != nil {
-		_write_err156 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err201 == nil && err2 != nil {
+		_write_err201 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err156 == nil && err2 != nil {
-		_write_err156 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err201 == nil && err2 != nil {
+		_write_err201 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err156 == nil && err2 != nil {
-		_write_err156 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err201 == nil && err2 != nil {
+		_write_err201 = thrift.WrapTException(err2)
 	}
-	if _write_err156 != nil {
-		return false, thrift.WrapTException(_write_err156)
+	if _write_err201 != nil {
+		return false, thrift.WrapTException(_write_err201)
 	}
 	return true, err
 }
@@ -17943,7 +24497,7 @@ type workerServiceProcessorDrain struct {
 }
 
 func (p *workerServiceProcessorDrain) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err158 error
+	var _write_err203 error
 	args := WorkerServiceDrainArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -17993,40 +24547,40 @@ func (p *workerServiceProcessorDrain) Process(ctx context.Context, seqId int32, 
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc159 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing drain: "+err2.Error())
+			_exc204 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing drain: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "drain", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err158 = thrift.WrapTException(err2)
+				_write_err203 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc159.Write(ctx, oprot); _write_err158 == nil && err2 != nil {
-				_write_err158 = thrift.WrapTException(err2)
+			if err2 := _exc204.Write(ctx, oprot); _write_err203 == nil && err2 != nil {
+				_write_err203 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err158 == nil && err2 != nil {
-				_write_err158 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err203 == nil && err2 != nil {
+				_write_err203 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err158 == nil && err2 != nil {
-				_write_err158 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err203 == nil && err2 != nil {
+				_write_err203 = thrift.WrapTException(err2)
 			}
-			if _write_err158 != nil {
-				return false, thrift.WrapTException(_write_err158)
+			if _write_err203 != nil {
+				return false, thrift.WrapTException(_write_err203)
 			}
 			return true, err
 		}
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "drain", thrift.REPLY, seqId); err2 != nil {
-		_write_err158 = thrift.WrapTException(err2)
+		_write_err203 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err158 == nil && err2 != nil {
-		_write_err158 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err203 == nil && err2 != nil {
+		_write_err203 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err158 == nil && err2 != nil {
-		_write_err158 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err203 == nil && err2 != nil {
+		_write_err203 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err158 == nil && err2 != nil {
-		_write_err158 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err203 == nil && err2 != nil {
+		_write_err203 = thrift.WrapTException(err2)
 	}
-	if _write_err158 != nil {
-		return false, thrift.WrapTException(_write_err158)
+	if _write_err203 != nil {
+		return false, thrift.WrapTException(_write_err203)
 	}
 	return true, err
 }
@@ -18036,7 +24590,7 @@ type workerServiceProcessorTasks struct {
 }
 
 func (p *workerServiceProcessorTasks) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err160 error
+	var _write_err205 error
 	args := WorkerServiceTasksArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -18086,21 +24640,21 @@ func (p *workerServiceProcessorTasks) Process(ctx context.Context, seqId int32, 
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc161 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing tasks: "+err2.Error())
+			_exc206 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing tasks: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "tasks", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err160 = thrift.WrapTException(err2)
+				_write_err205 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc161.Write(ctx, oprot); _write_err160 == nil && err2 != nil {
-				_write_err160 = thrift.WrapTException(err2)
+			if err2 := _exc206.Write(ctx, oprot); _write_err205 == nil && err2 != nil {
+				_write_err205 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err160 == nil && err2 != nil {
-				_write_err160 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err205 == nil && err2 != nil {
+				_write_err205 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err160 == nil && err2 != nil {
-				_write_err160 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err205 == nil && err2 != nil {
+				_write_err205 = thrift.WrapTException(err2)
 			}
-			if _write_err160 != nil {
-				return false, thrift.WrapTException(_write_err160)
+			if _write_err205 != nil {
+				return false, thrift.WrapTException(_write_err205)
 			}
 			return true, err
 		}
@@ -18109,19 +24663,302 @@ func (p *workerServiceProcessorTasks) Process(ctx context.Context, seqId int32, 
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "tasks", thrift.REPLY, seqId); err2 != nil {
-		_write_err160 = thrift.WrapTException(err2)
+		_write_err205 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err160 == nil && err2 != nil {
-		_write_err160 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err205 == nil && err2 != nil {
+		_write_err205 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err160 == nil && err2 != nil {
-		_write_err160 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err205 == nil && err2 != nil {
+		_write_err205 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err160 == nil && err2 != nil {
-		_write_err160 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err205 == nil && err2 != nil {
+		_write_err205 = thrift.WrapTException(err2)
 	}
-	if _write_err160 != nil {
-		return false, thrift.WrapTException(_write_err160)
+	if _write_err205 != nil {
+		return false, thrift.WrapTException(_write_err205)
+	}
+	return true, err
+}
+
+type workerServiceProcessorRefuses struct {
+	handler WorkerService
+}
+
+func (p *workerServiceProcessorRefuses) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
+	var _write_err207 error
+	args := WorkerServiceRefusesArgs{}
+	if err2 := args.Read(ctx, iprot); err2 != nil {
+		iprot.ReadMessageEnd(ctx)
+		x := thrift.NewTApplicationException(thrift.PROTOCOL_ERROR, err2.Error())
+		oprot.WriteMessageBegin(ctx, "refuses", thrift.EXCEPTION, seqId)
+		x.Write(ctx, oprot)
+		oprot.WriteMessageEnd(ctx)
+		oprot.Flush(ctx)
+		return false, thrift.WrapTException(err2)
+	}
+	iprot.ReadMessageEnd(ctx)
+
+	tickerCancel := func() {}
+	// Start a goroutine to do server side connectivity check.
+	if thrift.ServerConnectivityCheckInterval > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithCancel(ctx)
+		defer cancel()
+		var tickerCtx context.Context
+		tickerCtx, tickerCancel = context.WithCancel(context.Background())
+		defer tickerCancel()
+		go func(ctx context.Context, cancel context.CancelFunc) {
+			ticker := time.NewTicker(thrift.ServerConnectivityCheckInterval)
+			defer ticker.Stop()
+			for {
+				select {
+				case <-ctx.Done():
+					return
+				case <-ticker.C:
+					if !iprot.Transport().IsOpen() {
+						cancel()
+						return
+					}
+				}
+			}
+		}(tickerCtx, cancel)
+	}
+
+	result := WorkerServiceRefusesResult{}
+	if retval, err2 := p.handler.Refuses(ctx, args.Command); err2 != nil {
+		tickerCancel()
+		err = thrift.WrapTException(err2)
+		switch v := err2.(type) {
+		case *ServiceError:
+			result.E = v
+		default:
+			if errors.Is(err2, thrift.ErrAbandonRequest) {
+				return false, thrift.WrapTException(err2)
+			}
+			_exc208 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing refuses: "+err2.Error())
+			if err2 := oprot.WriteMessageBegin(ctx, "refuses", thrift.EXCEPTION, seqId); err2 != nil {
+				_write_err207 = thrift.WrapTException(err2)
+			}
+			if err2 := _exc208.Write(ctx, oprot); _write_err207 == nil && err2 != nil {
+				_write_err207 = thrift.WrapTException(err2)
+			}
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err207 == nil && err2 != nil {
+				_write_err207 = thrift.WrapTException(err2)
+			}
+			if err2 := oprot.Flush(ctx); _write_err207 == nil && err2 != nil {
+				_write_err207 = thrift.WrapTException(err2)
+			}
+			if _write_err207 != nil {
+				return false, thrift.WrapTException(_write_err207)
+			}
+			return true, err
+		}
+	} else {
+		result.Success = &retval
+	}
+	tickerCancel()
+	if err2 := oprot.WriteMessageBegin(ctx, "refuses", thrift.REPLY, seqId); err2 != nil {
+		_write_err207 = thrift.WrapTException(err2)
+	}
+	if err2 := result.Write(ctx, oprot); _write_err207 == nil && err2 != nil {
+		_write_err207 = thrift.WrapTException(err2)
+	}
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err207 == nil && err2 != nil {
+		_write_err207 = thrift.WrapTException(err2)
+	}
+	if err2 := oprot.Flush(ctx); _write_err207 == nil && err2 != nil {
+		_write_err207 = thrift.WrapTException(err2)
+	}
+	if _write_err207 != nil {
+		return false, thrift.WrapTException(_write_err207)
+	}
+	return true, err
+}
+
+type workerServiceProcessorOutput struct {
+	handler WorkerService
+}
+
+func (p *workerServiceProcessorOutput) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
+	var _write_err209 error
+	args := WorkerServiceOutputArgs{}
+	if err2 := args.Read(ctx, iprot); err2 != nil {
+		iprot.ReadMessageEnd(ctx)
+		x := thrift.NewTApplicationException(thrift.PROTOCOL_ERROR, err2.Error())
+		oprot.WriteMessageBegin(ctx, "output", thrift.EXCEPTION, seqId)
+		x.Write(ctx, oprot)
+		oprot.WriteMessageEnd(ctx)
+		oprot.Flush(ctx)
+		return false, thrift.WrapTException(err2)
+	}
+	iprot.ReadMessageEnd(ctx)
+
+	tickerCancel := func() {}
+	// Start a goroutine to do server side connectivity check.
+	if thrift.ServerConnectivityCheckInterval > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithCancel(ctx)
+		defer cancel()
+		var tickerCtx context.Context
+		tickerCtx, tickerCancel = context.WithCancel(context.Background())
+		defer tickerCancel()
+		go func(ctx context.Context, cancel context.CancelFunc) {
+			ticker := time.NewTicker(thrift.ServerConnectivityCheckInterval)
+			defer ticker.Stop()
+			for {
+				select {
+				case <-ctx.Done():
+					return
+				case <-ticker.C:
+					if !iprot.Transport().IsOpen() {
+						cancel()
+						return
+					}
+				}
+			}
+		}(tickerCtx, cancel)
+	}
+
+	result := WorkerServiceOutputResult{}
+	if retval, err2 := p.handler.Output(ctx, args.Request); err2 != nil {
+		tickerCancel()
+		err = thrift.WrapTException(err2)
+		switch v := err2.(type) {
+		case *ServiceError:
+			result.E = v
+		default:
+			if errors.Is(err2, thrift.ErrAbandonRequest) {
+				return false, thrift.WrapTException(err2)
+			}
+			_exc210 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing output: "+err2.Error())
+			if err2 := oprot.WriteMessageBegin(ctx, "output", thrift.EXCEPTION, seqId); err2 != nil {
+				_write_err209 = thrift.WrapTException(err2)
+			}
+			if err2 := _exc210.Write(ctx, oprot); _write_err209 == nil && err2 != nil {
+				_write_err209 = thrift.WrapTException(err2)
+			}
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err209 == nil && err2 != nil {
+				_write_err209 = thrift.WrapTException(err2)
+			}
+			if err2 := oprot.Flush(ctx); _write_err209 == nil && err2 != nil {
+				_write_err209 = thrift.WrapTException(err2)
+			}
+			if _write_err209 != nil {
+				return false, thrift.WrapTException(_write_err209)
+			}
+			return true, err
+		}
+	} else {
+		result.Success = retval
+	}
+	tickerCancel()
+	if err2 := oprot.WriteMessageBegin(ctx, "output", thrift.REPLY, seqId); err2 != nil {
+		_write_err209 = thrift.WrapTException(err2)
+	}
+	if err2 := result.Write(ctx, oprot); _write_err209 == nil && err2 != nil {
+		_write_err209 = thrift.WrapTException(err2)
+	}
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err209 == nil && err2 != nil {
+		_write_err209 = thrift.WrapTException(err2)
+	}
+	if err2 := oprot.Flush(ctx); _write_err209 == nil && err2 != nil {
+		_write_err209 = thrift.WrapTException(err2)
+	}
+	if _write_err209 != nil {
+		return false, thrift.WrapTException(_write_err209)
+	}
+	return true, err
+}
+
+type workerServiceProcessorForgetJob struct {
+	handler WorkerService
+}
+
+func (p *workerServiceProcessorForgetJob) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
+	var _write_err211 error
+	args := WorkerServiceForgetJobArgs{}
+	if err2 := args.Read(ctx, iprot); err2 != nil {
+		iprot.ReadMessageEnd(ctx)
+		x := thrift.NewTApplicationException(thrift.PROTOCOL_ERROR, err2.Error())
+		oprot.WriteMessageBegin(ctx, "forgetJob", thrift.EXCEPTION, seqId)
+		x.Write(ctx, oprot)
+		oprot.WriteMessageEnd(ctx)
+		oprot.Flush(ctx)
+		return false, thrift.WrapTException(err2)
+	}
+	iprot.ReadMessageEnd(ctx)
+
+	tickerCancel := func() {}
+	// Start a goroutine to do server side connectivity check.
+	if thrift.ServerConnectivityCheckInterval > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithCancel(ctx)
+		defer cancel()
+		var tickerCtx context.Context
+		tickerCtx, tickerCancel = context.WithCancel(context.Background())
+		defer tickerCancel()
+		go func(ctx context.Context, cancel context.CancelFunc) {
+			ticker := time.NewTicker(thrift.ServerConnectivityCheckInterval)
+			defer ticker.Stop()
+			for {
+				select {
+				case <-ctx.Done():
+					return
+				case <-ticker.C:
+					if !iprot.Transport().IsOpen() {
+						cancel()
+						return
+					}
+				}
+			}
+		}(tickerCtx, cancel)
+	}
+
+	result := WorkerServiceForgetJobResult{}
+	if err2 := p.handler.ForgetJob(ctx, args.Job); err2 != nil {
+		tickerCancel()
+		err = thrift.WrapTException(err2)
+		switch v := err2.(type) {
+		case *ServiceError:
+			result.E = v
+		default:
+			if errors.Is(err2, thrift.ErrAbandonRequest) {
+				return false, thrift.WrapTException(err2)
+			}
+			_exc212 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing forgetJob: "+err2.Error())
+			if err2 := oprot.WriteMessageBegin(ctx, "forgetJob", thrift.EXCEPTION, seqId); err2 != nil {
+				_write_err211 = thrift.WrapTException(err2)
+			}
+			if err2 := _exc212.Write(ctx, oprot); _write_err211 == nil && err2 != nil {
+				_write_err211 = thrift.WrapTException(err2)
+			}
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err211 == nil && err2 != nil {
+				_write_err211 = thrift.WrapTException(err2)
+			}
+			if err2 := oprot.Flush(ctx); _write_err211 == nil && err2 != nil {
+				_write_err211 = thrift.WrapTException(err2)
+			}
+			if _write_err211 != nil {
+				return false, thrift.WrapTException(_write_err211)
+			}
+			return true, err
+		}
+	}
+	tickerCancel()
+	if err2 := oprot.WriteMessageBegin(ctx, "forgetJob", thrift.REPLY, seqId); err2 != nil {
+		_write_err211 = thrift.WrapTException(err2)
+	}
+	if err2 := result.Write(ctx, oprot); _write_err211 == nil && err2 != nil {
+		_write_err211 = thrift.WrapTException(err2)
+	}
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err211 == nil && err2 != nil {
+		_write_err211 = thrift.WrapTException(err2)
+	}
+	if err2 := oprot.Flush(ctx); _write_err211 == nil && err2 != nil {
+		_write_err211 = thrift.WrapTException(err2)
+	}
+	if _write_err211 != nil {
+		return false, thrift.WrapTException(_write_err211)
 	}
 	return true, err
 }
@@ -18131,7 +24968,7 @@ type workerServiceProcessorState struct {
 }
 
 func (p *workerServiceProcessorState) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err162 error
+	var _write_err213 error
 	args := WorkerServiceStateArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -18181,21 +25018,21 @@ func (p *workerServiceProcessorState) Process(ctx context.Context, seqId int32, 
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc163 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing state: "+err2.Error())
+			_exc214 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing state: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "state", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err162 = thrift.WrapTException(err2)
+				_write_err213 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc163.Write(ctx, oprot); _write_err162 == nil && err2 != nil {
-				_write_err162 = thrift.WrapTException(err2)
+			if err2 := _exc214.Write(ctx, oprot); _write_err213 == nil && err2 != nil {
+				_write_err213 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err162 == nil && err2 != nil {
-				_write_err162 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err213 == nil && err2 != nil {
+				_write_err213 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err162 == nil && err2 != nil {
-				_write_err162 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err213 == nil && err2 != nil {
+				_write_err213 = thrift.WrapTException(err2)
 			}
-			if _write_err162 != nil {
-				return false, thrift.WrapTException(_write_err162)
+			if _write_err213 != nil {
+				return false, thrift.WrapTException(_write_err213)
 			}
 			return true, err
 		}
@@ -18204,19 +25041,19 @@ func (p *workerServiceProcessorState) Process(ctx context.Context, seqId int32, 
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "state", thrift.REPLY, seqId); err2 != nil {
-		_write_err162 = thrift.WrapTException(err2)
+		_write_err213 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err162 == nil && err2 != nil {
-		_write_err162 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err213 == nil && err2 != nil {
+		_write_err213 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err162 == nil && err2 != nil {
-		_write_err162 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err213 == nil && err2 != nil {
+		_write_err213 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err162 == nil && err2 != nil {
-		_write_err162 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err213 == nil && err2 != nil {
+		_write_err213 = thrift.WrapTException(err2)
 	}
-	if _write_err162 != nil {
-		return false, thrift.WrapTException(_write_err162)
+	if _write_err213 != nil {
+		return false, thrift.WrapTException(_write_err213)
 	}
 	return true, err
 }
@@ -18226,7 +25063,7 @@ type workerServiceProcessorCounters struct {
 }
 
 func (p *workerServiceProcessorCounters) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err164 error
+	var _write_err215 error
 	args := WorkerServiceCountersArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -18276,21 +25113,21 @@ func (p *workerServiceProcessorCounters) Process(ctx context.Context, seqId int3
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc165 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing counters: "+err2.Error())
+			_exc216 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing counters: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "counters", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err164 = thrift.WrapTException(err2)
+				_write_err215 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc165.Write(ctx, oprot); _write_err164 == nil && err2 != nil {
-				_write_err164 = thrift.WrapTException(err2)
+			if err2 := _exc216.Write(ctx, oprot); _write_err215 == nil && err2 != nil {
+				_write_err215 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err164 == nil && err2 != nil {
-				_write_err164 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err215 == nil && err2 != nil {
+				_write_err215 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err164 == nil && err2 != nil {
-				_write_err164 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err215 == nil && err2 != nil {
+				_write_err215 = thrift.WrapTException(err2)
 			}
-			if _write_err164 != nil {
-				return false, thrift.WrapTException(_write_err164)
+			if _write_err215 != nil {
+				return false, thrift.WrapTException(_write_err215)
 			}
 			return true, err
 		}
@@ -18299,19 +25136,19 @@ func (p *workerServiceProcessorCounters) Process(ctx context.Context, seqId int3
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "counters", thrift.REPLY, seqId); err2 != nil {
-		_write_err164 = thrift.WrapTException(err2)
+		_write_err215 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err164 == nil && err2 != nil {
-		_write_err164 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err215 == nil && err2 != nil {
+		_write_err215 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err164 == nil && err2 != nil {
-		_write_err164 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err215 == nil && err2 != nil {
+		_write_err215 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err164 == nil && err2 != nil {
-		_write_err164 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err215 == nil && err2 != nil {
+		_write_err215 = thrift.WrapTException(err2)
 	}
-	if _write_err164 != nil {
-		return false, thrift.WrapTException(_write_err164)
+	if _write_err215 != nil {
+		return false, thrift.WrapTException(_write_err215)
 	}
 	return true, err
 }
@@ -18321,7 +25158,7 @@ type workerServiceProcessorSetup struct {
 }
 
 func (p *workerServiceProcessorSetup) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err166 error
+	var _write_err217 error
 	args := WorkerServiceSetupArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -18371,21 +25208,21 @@ func (p *workerServiceProcessorSetup) Process(ctx context.Context, seqId int32, 
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc167 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing setup: "+err2.Error())
+			_exc218 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing setup: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "setup", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err166 = thrift.WrapTException(err2)
+				_write_err217 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc167.Write(ctx, oprot); _write_err166 == nil && err2 != nil {
-				_write_err166 = thrift.WrapTException(err2)
+			if err2 := _exc218.Write(ctx, oprot); _write_err217 == nil && err2 != nil {
+				_write_err217 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err166 == nil && err2 != nil {
-				_write_err166 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err217 == nil && err2 != nil {
+				_write_err217 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err166 == nil && err2 != nil {
-				_write_err166 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err217 == nil && err2 != nil {
+				_write_err217 = thrift.WrapTException(err2)
 			}
-			if _write_err166 != nil {
-				return false, thrift.WrapTException(_write_err166)
+			if _write_err217 != nil {
+				return false, thrift.WrapTException(_write_err217)
 			}
 			return true, err
 		}
@@ -18394,19 +25231,19 @@ func (p *workerServiceProcessorSetup) Process(ctx context.Context, seqId int32, 
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "setup", thrift.REPLY, seqId); err2 != nil {
-		_write_err166 = thrift.WrapTException(err2)
+		_write_err217 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err166 == nil && err2 != nil {
-		_write_err166 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err217 == nil && err2 != nil {
+		_write_err217 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err166 == nil && err2 != nil {
-		_write_err166 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err217 == nil && err2 != nil {
+		_write_err217 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err166 == nil && err2 != nil {
-		_write_err166 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err217 == nil && err2 != nil {
+		_write_err217 = thrift.WrapTException(err2)
 	}
-	if _write_err166 != nil {
-		return false, thrift.WrapTException(_write_err166)
+	if _write_err217 != nil {
+		return false, thrift.WrapTException(_write_err217)
 	}
 	return true, err
 }
@@ -19880,11 +26717,11 @@ func (p *WorkerServiceTasksResult) ReadField0(ctx context.Context, iprot thrift.
 	tSlice := make([]*TaskStatus, 0, size)
 	p.Success = tSlice
 	for i := 0; i < size; i++ {
-		_elem168 := &TaskStatus{}
-		if err := _elem168.Read(ctx, iprot); err != nil {
-			return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", _elem168), err)
+		_elem219 := &TaskStatus{}
+		if err := _elem219.Read(ctx, iprot); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", _elem219), err)
 		}
-		p.Success = append(p.Success, _elem168)
+		p.Success = append(p.Success, _elem219)
 	}
 	if err := iprot.ReadListEnd(ctx); err != nil {
 		return thrift.PrependError("error reading list end: ", err)
@@ -19964,6 +26801,749 @@ func (p *WorkerServiceTasksResult) String() string {
 		return "<nil>"
 	}
 	return fmt.Sprintf("WorkerServiceTasksResult(%+v)", *p)
+}
+
+// Attributes:
+//   - Command
+type WorkerServiceRefusesArgs struct {
+	Command *Template `thrift:"command,1" db:"command" json:"command"`
+}
+
+func NewWorkerServiceRefusesArgs() *WorkerServiceRefusesArgs {
+	return &WorkerServiceRefusesArgs{}
+}
+
+var WorkerServiceRefusesArgs_Command_DEFAULT *Template
+
+func (p *WorkerServiceRefusesArgs) GetCommand() *Template {
+	if !p.IsSetCommand() {
+		return WorkerServiceRefusesArgs_Command_DEFAULT
+	}
+	return p.Command
+}
+func (p *WorkerServiceRefusesArgs) IsSetCommand() bool {
+	return p.Command != nil
+}
+
+func (p *WorkerServiceRefusesArgs) Read(ctx context.Context, iprot thrift.TProtocol) error {
+	if _, err := iprot.ReadStructBegin(ctx); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T read error: ", p), err)
+	}
+
+	for {
+		_, fieldTypeId, fieldId, err := iprot.ReadFieldBegin(ctx)
+		if err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T field %d read error: ", p, fieldId), err)
+		}
+		if fieldTypeId == thrift.STOP {
+			break
+		}
+		switch fieldId {
+		case 1:
+			if fieldTypeId == thrift.STRUCT {
+				if err := p.ReadField1(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		default:
+			if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+				return err
+			}
+		}
+		if err := iprot.ReadFieldEnd(ctx); err != nil {
+			return err
+		}
+	}
+	if err := iprot.ReadStructEnd(ctx); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T read struct end error: ", p), err)
+	}
+	return nil
+}
+
+func (p *WorkerServiceRefusesArgs) ReadField1(ctx context.Context, iprot thrift.TProtocol) error {
+	p.Command = &Template{}
+	if err := p.Command.Read(ctx, iprot); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", p.Command), err)
+	}
+	return nil
+}
+
+func (p *WorkerServiceRefusesArgs) Write(ctx context.Context, oprot thrift.TProtocol) error {
+	if err := oprot.WriteStructBegin(ctx, "refuses_args"); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T write struct begin error: ", p), err)
+	}
+	if p != nil {
+		if err := p.writeField1(ctx, oprot); err != nil {
+			return err
+		}
+	}
+	if err := oprot.WriteFieldStop(ctx); err != nil {
+		return thrift.PrependError("write field stop error: ", err)
+	}
+	if err := oprot.WriteStructEnd(ctx); err != nil {
+		return thrift.PrependError("write struct stop error: ", err)
+	}
+	return nil
+}
+
+func (p *WorkerServiceRefusesArgs) writeField1(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if err := oprot.WriteFieldBegin(ctx, "command", thrift.STRUCT, 1); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T write field begin error 1:command: ", p), err)
+	}
+	if err := p.Command.Write(ctx, oprot); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T error writing struct: ", p.Command), err)
+	}
+	if err := oprot.WriteFieldEnd(ctx); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T write field end error 1:command: ", p), err)
+	}
+	return err
+}
+
+func (p *WorkerServiceRefusesArgs) String() string {
+	if p == nil {
+		return "<nil>"
+	}
+	return fmt.Sprintf("WorkerServiceRefusesArgs(%+v)", *p)
+}
+
+// Attributes:
+//   - Success
+//   - E
+type WorkerServiceRefusesResult struct {
+	Success *string       `thrift:"success,0" db:"success" json:"success,omitempty"`
+	E       *ServiceError `thrift:"e,1" db:"e" json:"e,omitempty"`
+}
+
+func NewWorkerServiceRefusesResult() *WorkerServiceRefusesResult {
+	return &WorkerServiceRefusesResult{}
+}
+
+var WorkerServiceRefusesResult_Success_DEFAULT string
+
+func (p *WorkerServiceRefusesResult) GetSuccess() string {
+	if !p.IsSetSuccess() {
+		return WorkerServiceRefusesResult_Success_DEFAULT
+	}
+	return *p.Success
+}
+
+var WorkerServiceRefusesResult_E_DEFAULT *ServiceError
+
+func (p *WorkerServiceRefusesResult) GetE() *ServiceError {
+	if !p.IsSetE() {
+		return WorkerServiceRefusesResult_E_DEFAULT
+	}
+	return p.E
+}
+func (p *WorkerServiceRefusesResult) IsSetSuccess() bool {
+	return p.Success != nil
+}
+
+func (p *WorkerServiceRefusesResult) IsSetE() bool {
+	return p.E != nil
+}
+
+func (p *WorkerServiceRefusesResult) Read(ctx context.Context, iprot thrift.TProtocol) error {
+	if _, err := iprot.ReadStructBegin(ctx); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T read error: ", p), err)
+	}
+
+	for {
+		_, fieldTypeId, fieldId, err := iprot.ReadFieldBegin(ctx)
+		if err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T field %d read error: ", p, fieldId), err)
+		}
+		if fieldTypeId == thrift.STOP {
+			break
+		}
+		switch fieldId {
+		case 0:
+			if fieldTypeId == thrift.STRING {
+				if err := p.ReadField0(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 1:
+			if fieldTypeId == thrift.STRUCT {
+				if err := p.ReadField1(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		default:
+			if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+				return err
+			}
+		}
+		if err := iprot.ReadFieldEnd(ctx); err != nil {
+			return err
+		}
+	}
+	if err := iprot.ReadStructEnd(ctx); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T read struct end error: ", p), err)
+	}
+	return nil
+}
+
+func (p *WorkerServiceRefusesResult) ReadField0(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadString(ctx); err != nil {
+		return thrift.PrependError("error reading field 0: ", err)
+	} else {
+		p.Success = &v
+	}
+	return nil
+}
+
+func (p *WorkerServiceRefusesResult) ReadField1(ctx context.Context, iprot thrift.TProtocol) error {
+	p.E = &ServiceError{}
+	if err := p.E.Read(ctx, iprot); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", p.E), err)
+	}
+	return nil
+}
+
+func (p *WorkerServiceRefusesResult) Write(ctx context.Context, oprot thrift.TProtocol) error {
+	if err := oprot.WriteStructBegin(ctx, "refuses_result"); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T write struct begin error: ", p), err)
+	}
+	if p != nil {
+		if err := p.writeField0(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField1(ctx, oprot); err != nil {
+			return err
+		}
+	}
+	if err := oprot.WriteFieldStop(ctx); err != nil {
+		return thrift.PrependError("write field stop error: ", err)
+	}
+	if err := oprot.WriteStructEnd(ctx); err != nil {
+		return thrift.PrependError("write struct stop error: ", err)
+	}
+	return nil
+}
+
+func (p *WorkerServiceRefusesResult) writeField0(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetSuccess() {
+		if err := oprot.WriteFieldBegin(ctx, "success", thrift.STRING, 0); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 0:success: ", p), err)
+		}
+		if err := oprot.WriteString(ctx, string(*p.Success)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.success (0) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 0:success: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *WorkerServiceRefusesResult) writeField1(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetE() {
+		if err := oprot.WriteFieldBegin(ctx, "e", thrift.STRUCT, 1); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 1:e: ", p), err)
+		}
+		if err := p.E.Write(ctx, oprot); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T error writing struct: ", p.E), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 1:e: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *WorkerServiceRefusesResult) String() string {
+	if p == nil {
+		return "<nil>"
+	}
+	return fmt.Sprintf("WorkerServiceRefusesResult(%+v)", *p)
+}
+
+// Attributes:
+//   - Request
+type WorkerServiceOutputArgs struct {
+	Request *OutputRequest `thrift:"request,1" db:"request" json:"request"`
+}
+
+func NewWorkerServiceOutputArgs() *WorkerServiceOutputArgs {
+	return &WorkerServiceOutputArgs{}
+}
+
+var WorkerServiceOutputArgs_Request_DEFAULT *OutputRequest
+
+func (p *WorkerServiceOutputArgs) GetRequest() *OutputRequest {
+	if !p.IsSetRequest() {
+		return WorkerServiceOutputArgs_Request_DEFAULT
+	}
+	return p.Request
+}
+func (p *WorkerServiceOutputArgs) IsSetRequest() bool {
+	return p.Request != nil
+}
+
+func (p *WorkerServiceOutputArgs) Read(ctx context.Context, iprot thrift.TProtocol) error {
+	if _, err := iprot.ReadStructBegin(ctx); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T read error: ", p), err)
+	}
+
+	for {
+		_, fieldTypeId, fieldId, err := iprot.ReadFieldBegin(ctx)
+		if err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T field %d read error: ", p, fieldId), err)
+		}
+		if fieldTypeId == thrift.STOP {
+			break
+		}
+		switch fieldId {
+		case 1:
+			if fieldTypeId == thrift.STRUCT {
+				if err := p.ReadField1(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		default:
+			if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+				return err
+			}
+		}
+		if err := iprot.ReadFieldEnd(ctx); err != nil {
+			return err
+		}
+	}
+	if err := iprot.ReadStructEnd(ctx); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T read struct end error: ", p), err)
+	}
+	return nil
+}
+
+func (p *WorkerServiceOutputArgs) ReadField1(ctx context.Context, iprot thrift.TProtocol) error {
+	p.Request = &OutputRequest{}
+	if err := p.Request.Read(ctx, iprot); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", p.Request), err)
+	}
+	return nil
+}
+
+func (p *WorkerServiceOutputArgs) Write(ctx context.Context, oprot thrift.TProtocol) error {
+	if err := oprot.WriteStructBegin(ctx, "output_args"); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T write struct begin error: ", p), err)
+	}
+	if p != nil {
+		if err := p.writeField1(ctx, oprot); err != nil {
+			return err
+		}
+	}
+	if err := oprot.WriteFieldStop(ctx); err != nil {
+		return thrift.PrependError("write field stop error: ", err)
+	}
+	if err := oprot.WriteStructEnd(ctx); err != nil {
+		return thrift.PrependError("write struct stop error: ", err)
+	}
+	return nil
+}
+
+func (p *WorkerServiceOutputArgs) writeField1(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if err := oprot.WriteFieldBegin(ctx, "request", thrift.STRUCT, 1); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T write field begin error 1:request: ", p), err)
+	}
+	if err := p.Request.Write(ctx, oprot); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T error writing struct: ", p.Request), err)
+	}
+	if err := oprot.WriteFieldEnd(ctx); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T write field end error 1:request: ", p), err)
+	}
+	return err
+}
+
+func (p *WorkerServiceOutputArgs) String() string {
+	if p == nil {
+		return "<nil>"
+	}
+	return fmt.Sprintf("WorkerServiceOutputArgs(%+v)", *p)
+}
+
+// Attributes:
+//   - Success
+//   - E
+type WorkerServiceOutputResult struct {
+	Success *OutputChunk  `thrift:"success,0" db:"success" json:"success,omitempty"`
+	E       *ServiceError `thrift:"e,1" db:"e" json:"e,omitempty"`
+}
+
+func NewWorkerServiceOutputResult() *WorkerServiceOutputResult {
+	return &WorkerServiceOutputResult{}
+}
+
+var WorkerServiceOutputResult_Success_DEFAULT *OutputChunk
+
+func (p *WorkerServiceOutputResult) GetSuccess() *OutputChunk {
+	if !p.IsSetSuccess() {
+		return WorkerServiceOutputResult_Success_DEFAULT
+	}
+	return p.Success
+}
+
+var WorkerServiceOutputResult_E_DEFAULT *ServiceError
+
+func (p *WorkerServiceOutputResult) GetE() *ServiceError {
+	if !p.IsSetE() {
+		return WorkerServiceOutputResult_E_DEFAULT
+	}
+	return p.E
+}
+func (p *WorkerServiceOutputResult) IsSetSuccess() bool {
+	return p.Success != nil
+}
+
+func (p *WorkerServiceOutputResult) IsSetE() bool {
+	return p.E != nil
+}
+
+func (p *WorkerServiceOutputResult) Read(ctx context.Context, iprot thrift.TProtocol) error {
+	if _, err := iprot.ReadStructBegin(ctx); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T read error: ", p), err)
+	}
+
+	for {
+		_, fieldTypeId, fieldId, err := iprot.ReadFieldBegin(ctx)
+		if err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T field %d read error: ", p, fieldId), err)
+		}
+		if fieldTypeId == thrift.STOP {
+			break
+		}
+		switch fieldId {
+		case 0:
+			if fieldTypeId == thrift.STRUCT {
+				if err := p.ReadField0(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 1:
+			if fieldTypeId == thrift.STRUCT {
+				if err := p.ReadField1(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		default:
+			if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+				return err
+			}
+		}
+		if err := iprot.ReadFieldEnd(ctx); err != nil {
+			return err
+		}
+	}
+	if err := iprot.ReadStructEnd(ctx); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T read struct end error: ", p), err)
+	}
+	return nil
+}
+
+func (p *WorkerServiceOutputResult) ReadField0(ctx context.Context, iprot thrift.TProtocol) error {
+	p.Success = &OutputChunk{}
+	if err := p.Success.Read(ctx, iprot); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", p.Success), err)
+	}
+	return nil
+}
+
+func (p *WorkerServiceOutputResult) ReadField1(ctx context.Context, iprot thrift.TProtocol) error {
+	p.E = &ServiceError{}
+	if err := p.E.Read(ctx, iprot); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", p.E), err)
+	}
+	return nil
+}
+
+func (p *WorkerServiceOutputResult) Write(ctx context.Context, oprot thrift.TProtocol) error {
+	if err := oprot.WriteStructBegin(ctx, "output_result"); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T write struct begin error: ", p), err)
+	}
+	if p != nil {
+		if err := p.writeField0(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField1(ctx, oprot); err != nil {
+			return err
+		}
+	}
+	if err := oprot.WriteFieldStop(ctx); err != nil {
+		return thrift.PrependError("write field stop error: ", err)
+	}
+	if err := oprot.WriteStructEnd(ctx); err != nil {
+		return thrift.PrependError("write struct stop error: ", err)
+	}
+	return nil
+}
+
+func (p *WorkerServiceOutputResult) writeField0(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetSuccess() {
+		if err := oprot.WriteFieldBegin(ctx, "success", thrift.STRUCT, 0); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 0:success: ", p), err)
+		}
+		if err := p.Success.Write(ctx, oprot); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T error writing struct: ", p.Success), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 0:success: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *WorkerServiceOutputResult) writeField1(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetE() {
+		if err := oprot.WriteFieldBegin(ctx, "e", thrift.STRUCT, 1); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 1:e: ", p), err)
+		}
+		if err := p.E.Write(ctx, oprot); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T error writing struct: ", p.E), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 1:e: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *WorkerServiceOutputResult) String() string {
+	if p == nil {
+		return "<nil>"
+	}
+	return fmt.Sprintf("WorkerServiceOutputResult(%+v)", *p)
+}
+
+// Attributes:
+//   - Job
+type WorkerServiceForgetJobArgs struct {
+	Job string `thrift:"job,1" db:"job" json:"job"`
+}
+
+func NewWorkerServiceForgetJobArgs() *WorkerServiceForgetJobArgs {
+	return &WorkerServiceForgetJobArgs{}
+}
+
+func (p *WorkerServiceForgetJobArgs) GetJob() string {
+	return p.Job
+}
+func (p *WorkerServiceForgetJobArgs) Read(ctx context.Context, iprot thrift.TProtocol) error {
+	if _, err := iprot.ReadStructBegin(ctx); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T read error: ", p), err)
+	}
+
+	for {
+		_, fieldTypeId, fieldId, err := iprot.ReadFieldBegin(ctx)
+		if err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T field %d read error: ", p, fieldId), err)
+		}
+		if fieldTypeId == thrift.STOP {
+			break
+		}
+		switch fieldId {
+		case 1:
+			if fieldTypeId == thrift.STRING {
+				if err := p.ReadField1(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		default:
+			if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+				return err
+			}
+		}
+		if err := iprot.ReadFieldEnd(ctx); err != nil {
+			return err
+		}
+	}
+	if err := iprot.ReadStructEnd(ctx); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T read struct end error: ", p), err)
+	}
+	return nil
+}
+
+func (p *WorkerServiceForgetJobArgs) ReadField1(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadString(ctx); err != nil {
+		return thrift.PrependError("error reading field 1: ", err)
+	} else {
+		p.Job = v
+	}
+	return nil
+}
+
+func (p *WorkerServiceForgetJobArgs) Write(ctx context.Context, oprot thrift.TProtocol) error {
+	if err := oprot.WriteStructBegin(ctx, "forgetJob_args"); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T write struct begin error: ", p), err)
+	}
+	if p != nil {
+		if err := p.writeField1(ctx, oprot); err != nil {
+			return err
+		}
+	}
+	if err := oprot.WriteFieldStop(ctx); err != nil {
+		return thrift.PrependError("write field stop error: ", err)
+	}
+	if err := oprot.WriteStructEnd(ctx); err != nil {
+		return thrift.PrependError("write struct stop error: ", err)
+	}
+	return nil
+}
+
+func (p *WorkerServiceForgetJobArgs) writeField1(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if err := oprot.WriteFieldBegin(ctx, "job", thrift.STRING, 1); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T write field begin error 1:job: ", p), err)
+	}
+	if err := oprot.WriteString(ctx, string(p.Job)); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T.job (1) field write error: ", p), err)
+	}
+	if err := oprot.WriteFieldEnd(ctx); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T write field end error 1:job: ", p), err)
+	}
+	return err
+}
+
+func (p *WorkerServiceForgetJobArgs) String() string {
+	if p == nil {
+		return "<nil>"
+	}
+	return fmt.Sprintf("WorkerServiceForgetJobArgs(%+v)", *p)
+}
+
+// Attributes:
+//   - E
+type WorkerServiceForgetJobResult struct {
+	E *ServiceError `thrift:"e,1" db:"e" json:"e,omitempty"`
+}
+
+func NewWorkerServiceForgetJobResult() *WorkerServiceForgetJobResult {
+	return &WorkerServiceForgetJobResult{}
+}
+
+var WorkerServiceForgetJobResult_E_DEFAULT *ServiceError
+
+func (p *WorkerServiceForgetJobResult) GetE() *ServiceError {
+	if !p.IsSetE() {
+		return WorkerServiceForgetJobResult_E_DEFAULT
+	}
+	return p.E
+}
+func (p *WorkerServiceForgetJobResult) IsSetE() bool {
+	return p.E != nil
+}
+
+func (p *WorkerServiceForgetJobResult) Read(ctx context.Context, iprot thrift.TProtocol) error {
+	if _, err := iprot.ReadStructBegin(ctx); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T read error: ", p), err)
+	}
+
+	for {
+		_, fieldTypeId, fieldId, err := iprot.ReadFieldBegin(ctx)
+		if err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T field %d read error: ", p, fieldId), err)
+		}
+		if fieldTypeId == thrift.STOP {
+			break
+		}
+		switch fieldId {
+		case 1:
+			if fieldTypeId == thrift.STRUCT {
+				if err := p.ReadField1(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		default:
+			if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+				return err
+			}
+		}
+		if err := iprot.ReadFieldEnd(ctx); err != nil {
+			return err
+		}
+	}
+	if err := iprot.ReadStructEnd(ctx); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T read struct end error: ", p), err)
+	}
+	return nil
+}
+
+func (p *WorkerServiceForgetJobResult) ReadField1(ctx context.Context, iprot thrift.TProtocol) error {
+	p.E = &ServiceError{}
+	if err := p.E.Read(ctx, iprot); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", p.E), err)
+	}
+	return nil
+}
+
+func (p *WorkerServiceForgetJobResult) Write(ctx context.Context, oprot thrift.TProtocol) error {
+	if err := oprot.WriteStructBegin(ctx, "forgetJob_result"); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T write struct begin error: ", p), err)
+	}
+	if p != nil {
+		if err := p.writeField1(ctx, oprot); err != nil {
+			return err
+		}
+	}
+	if err := oprot.WriteFieldStop(ctx); err != nil {
+		return thrift.PrependError("write field stop error: ", err)
+	}
+	if err := oprot.WriteStructEnd(ctx); err != nil {
+		return thrift.PrependError("write struct stop error: ", err)
+	}
+	return nil
+}
+
+func (p *WorkerServiceForgetJobResult) writeField1(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetE() {
+		if err := oprot.WriteFieldBegin(ctx, "e", thrift.STRUCT, 1); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 1:e: ", p), err)
+		}
+		if err := p.E.Write(ctx, oprot); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T error writing struct: ", p.E), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 1:e: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *WorkerServiceForgetJobResult) String() string {
+	if p == nil {
+		return "<nil>"
+	}
+	return fmt.Sprintf("WorkerServiceForgetJobResult(%+v)", *p)
 }
 
 type WorkerServiceStateArgs struct {
@@ -20327,19 +27907,19 @@ func (p *WorkerServiceCountersResult) ReadField0(ctx context.Context, iprot thri
 	tMap := make(map[string]int64, size)
 	p.Success = tMap
 	for i := 0; i < size; i++ {
-		var _key169 string
+		var _key220 string
 		if v, err := iprot.ReadString(ctx); err != nil {
 			return thrift.PrependError("error reading field 0: ", err)
 		} else {
-			_key169 = v
+			_key220 = v
 		}
-		var _val170 int64
+		var _val221 int64
 		if v, err := iprot.ReadI64(ctx); err != nil {
 			return thrift.PrependError("error reading field 0: ", err)
 		} else {
-			_val170 = v
+			_val221 = v
 		}
-		p.Success[_key169] = _val170
+		p.Success[_key220] = _val221
 	}
 	if err := iprot.ReadMapEnd(ctx); err != nil {
 		return thrift.PrependError("error reading map end: ", err)
@@ -20708,40 +28288,40 @@ func (p *DataServiceClient) SetLastResponseMeta_(meta thrift.ResponseMeta) {
 // Parameters:
 //   - Node
 func (p *DataServiceClient) RegisterNode(ctx context.Context, node *Node) (_r int64, _err error) {
-	var _args171 DataServiceRegisterNodeArgs
-	_args171.Node = node
-	var _result173 DataServiceRegisterNodeResult
-	var _meta172 thrift.ResponseMeta
-	_meta172, _err = p.Client_().Call(ctx, "registerNode", &_args171, &_result173)
-	p.SetLastResponseMeta_(_meta172)
+	var _args222 DataServiceRegisterNodeArgs
+	_args222.Node = node
+	var _result224 DataServiceRegisterNodeResult
+	var _meta223 thrift.ResponseMeta
+	_meta223, _err = p.Client_().Call(ctx, "registerNode", &_args222, &_result224)
+	p.SetLastResponseMeta_(_meta223)
 	if _err != nil {
 		return
 	}
 	switch {
-	case _result173.E != nil:
-		return _r, _result173.E
+	case _result224.E != nil:
+		return _r, _result224.E
 	}
 
-	return _result173.GetSuccess(), nil
+	return _result224.GetSuccess(), nil
 }
 
 // Parameters:
 //   - Name
 //   - Incarnation
 func (p *DataServiceClient) UnregisterNode(ctx context.Context, name string, incarnation int64) (_err error) {
-	var _args174 DataServiceUnregisterNodeArgs
-	_args174.Name = name
-	_args174.Incarnation = incarnation
-	var _result176 DataServiceUnregisterNodeResult
-	var _meta175 thrift.ResponseMeta
-	_meta175, _err = p.Client_().Call(ctx, "unregisterNode", &_args174, &_result176)
-	p.SetLastResponseMeta_(_meta175)
+	var _args225 DataServiceUnregisterNodeArgs
+	_args225.Name = name
+	_args225.Incarnation = incarnation
+	var _result227 DataServiceUnregisterNodeResult
+	var _meta226 thrift.ResponseMeta
+	_meta226, _err = p.Client_().Call(ctx, "unregisterNode", &_args225, &_result227)
+	p.SetLastResponseMeta_(_meta226)
 	if _err != nil {
 		return
 	}
 	switch {
-	case _result176.E != nil:
-		return _result176.E
+	case _result227.E != nil:
+		return _result227.E
 	}
 
 	return nil
@@ -20750,22 +28330,22 @@ func (p *DataServiceClient) UnregisterNode(ctx context.Context, name string, inc
 // Parameters:
 //   - Scheduler
 func (p *DataServiceClient) RegisterScheduler(ctx context.Context, scheduler *SchedulerRef) (_r *Snapshot, _err error) {
-	var _args177 DataServiceRegisterSchedulerArgs
-	_args177.Scheduler = scheduler
-	var _result179 DataServiceRegisterSchedulerResult
-	var _meta178 thrift.ResponseMeta
-	_meta178, _err = p.Client_().Call(ctx, "registerScheduler", &_args177, &_result179)
-	p.SetLastResponseMeta_(_meta178)
+	var _args228 DataServiceRegisterSchedulerArgs
+	_args228.Scheduler = scheduler
+	var _result230 DataServiceRegisterSchedulerResult
+	var _meta229 thrift.ResponseMeta
+	_meta229, _err = p.Client_().Call(ctx, "registerScheduler", &_args228, &_result230)
+	p.SetLastResponseMeta_(_meta229)
 	if _err != nil {
 		return
 	}
 	switch {
-	case _result179.E != nil:
-		return _r, _result179.E
+	case _result230.E != nil:
+		return _r, _result230.E
 	}
 
-	if _ret180 := _result179.GetSuccess(); _ret180 != nil {
-		return _ret180, nil
+	if _ret231 := _result230.GetSuccess(); _ret231 != nil {
+		return _ret231, nil
 	}
 	return nil, thrift.NewTApplicationException(thrift.MISSING_RESULT, "registerScheduler failed: unknown result")
 }
@@ -20774,19 +28354,19 @@ func (p *DataServiceClient) RegisterScheduler(ctx context.Context, scheduler *Sc
 //   - Name
 //   - Incarnation
 func (p *DataServiceClient) UnregisterScheduler(ctx context.Context, name string, incarnation int64) (_err error) {
-	var _args181 DataServiceUnregisterSchedulerArgs
-	_args181.Name = name
-	_args181.Incarnation = incarnation
-	var _result183 DataServiceUnregisterSchedulerResult
-	var _meta182 thrift.ResponseMeta
-	_meta182, _err = p.Client_().Call(ctx, "unregisterScheduler", &_args181, &_result183)
-	p.SetLastResponseMeta_(_meta182)
+	var _args232 DataServiceUnregisterSchedulerArgs
+	_args232.Name = name
+	_args232.Incarnation = incarnation
+	var _result234 DataServiceUnregisterSchedulerResult
+	var _meta233 thrift.ResponseMeta
+	_meta233, _err = p.Client_().Call(ctx, "unregisterScheduler", &_args232, &_result234)
+	p.SetLastResponseMeta_(_meta233)
 	if _err != nil {
 		return
 	}
 	switch {
-	case _result183.E != nil:
-		return _result183.E
+	case _result234.E != nil:
+		return _result234.E
 	}
 
 	return nil
@@ -20796,19 +28376,19 @@ func (p *DataServiceClient) UnregisterScheduler(ctx context.Context, name string
 //   - Name
 //   - Incarnation
 func (p *DataServiceClient) CheckScheduler(ctx context.Context, name string, incarnation int64) (_err error) {
-	var _args184 DataServiceCheckSchedulerArgs
-	_args184.Name = name
-	_args184.Incarnation = incarnation
-	var _result186 DataServiceCheckSchedulerResult
-	var _meta185 thrift.ResponseMeta
-	_meta185, _err = p.Client_().Call(ctx, "checkScheduler", &_args184, &_result186)
-	p.SetLastResponseMeta_(_meta185)
+	var _args235 DataServiceCheckSchedulerArgs
+	_args235.Name = name
+	_args235.Incarnation = incarnation
+	var _result237 DataServiceCheckSchedulerResult
+	var _meta236 thrift.ResponseMeta
+	_meta236, _err = p.Client_().Call(ctx, "checkScheduler", &_args235, &_result237)
+	p.SetLastResponseMeta_(_meta236)
 	if _err != nil {
 		return
 	}
 	switch {
-	case _result186.E != nil:
-		return _result186.E
+	case _result237.E != nil:
+		return _result237.E
 	}
 
 	return nil
@@ -20817,22 +28397,22 @@ func (p *DataServiceClient) CheckScheduler(ctx context.Context, name string, inc
 // Parameters:
 //   - Delta
 func (p *DataServiceClient) Flush(ctx context.Context, delta *Delta) (_r *FlushReply, _err error) {
-	var _args187 DataServiceFlushArgs
-	_args187.Delta = delta
-	var _result189 DataServiceFlushResult
-	var _meta188 thrift.ResponseMeta
-	_meta188, _err = p.Client_().Call(ctx, "flush", &_args187, &_result189)
-	p.SetLastResponseMeta_(_meta188)
+	var _args238 DataServiceFlushArgs
+	_args238.Delta = delta
+	var _result240 DataServiceFlushResult
+	var _meta239 thrift.ResponseMeta
+	_meta239, _err = p.Client_().Call(ctx, "flush", &_args238, &_result240)
+	p.SetLastResponseMeta_(_meta239)
 	if _err != nil {
 		return
 	}
 	switch {
-	case _result189.E != nil:
-		return _r, _result189.E
+	case _result240.E != nil:
+		return _r, _result240.E
 	}
 
-	if _ret190 := _result189.GetSuccess(); _ret190 != nil {
-		return _ret190, nil
+	if _ret241 := _result240.GetSuccess(); _ret241 != nil {
+		return _ret241, nil
 	}
 	return nil, thrift.NewTApplicationException(thrift.MISSING_RESULT, "flush failed: unknown result")
 }
@@ -20840,93 +28420,93 @@ func (p *DataServiceClient) Flush(ctx context.Context, delta *Delta) (_r *FlushR
 // Parameters:
 //   - Report
 func (p *DataServiceClient) Report(ctx context.Context, report *Report) (_err error) {
-	var _args191 DataServiceReportArgs
-	_args191.Report = report
-	var _result193 DataServiceReportResult
-	var _meta192 thrift.ResponseMeta
-	_meta192, _err = p.Client_().Call(ctx, "report", &_args191, &_result193)
-	p.SetLastResponseMeta_(_meta192)
+	var _args242 DataServiceReportArgs
+	_args242.Report = report
+	var _result244 DataServiceReportResult
+	var _meta243 thrift.ResponseMeta
+	_meta243, _err = p.Client_().Call(ctx, "report", &_args242, &_result244)
+	p.SetLastResponseMeta_(_meta243)
 	if _err != nil {
 		return
 	}
 	switch {
-	case _result193.E != nil:
-		return _result193.E
+	case _result244.E != nil:
+		return _result244.E
 	}
 
 	return nil
 }
 
 func (p *DataServiceClient) Status(ctx context.Context) (_r *ClusterStatus, _err error) {
-	var _args194 DataServiceStatusArgs
-	var _result196 DataServiceStatusResult
-	var _meta195 thrift.ResponseMeta
-	_meta195, _err = p.Client_().Call(ctx, "status", &_args194, &_result196)
-	p.SetLastResponseMeta_(_meta195)
+	var _args245 DataServiceStatusArgs
+	var _result247 DataServiceStatusResult
+	var _meta246 thrift.ResponseMeta
+	_meta246, _err = p.Client_().Call(ctx, "status", &_args245, &_result247)
+	p.SetLastResponseMeta_(_meta246)
 	if _err != nil {
 		return
 	}
 	switch {
-	case _result196.E != nil:
-		return _r, _result196.E
+	case _result247.E != nil:
+		return _r, _result247.E
 	}
 
-	if _ret197 := _result196.GetSuccess(); _ret197 != nil {
-		return _ret197, nil
+	if _ret248 := _result247.GetSuccess(); _ret248 != nil {
+		return _ret248, nil
 	}
 	return nil, thrift.NewTApplicationException(thrift.MISSING_RESULT, "status failed: unknown result")
 }
 
 func (p *DataServiceClient) Settle(ctx context.Context) (_err error) {
-	var _args198 DataServiceSettleArgs
-	var _result200 DataServiceSettleResult
-	var _meta199 thrift.ResponseMeta
-	_meta199, _err = p.Client_().Call(ctx, "settle", &_args198, &_result200)
-	p.SetLastResponseMeta_(_meta199)
+	var _args249 DataServiceSettleArgs
+	var _result251 DataServiceSettleResult
+	var _meta250 thrift.ResponseMeta
+	_meta250, _err = p.Client_().Call(ctx, "settle", &_args249, &_result251)
+	p.SetLastResponseMeta_(_meta250)
 	if _err != nil {
 		return
 	}
 	switch {
-	case _result200.E != nil:
-		return _result200.E
+	case _result251.E != nil:
+		return _result251.E
 	}
 
 	return nil
 }
 
 func (p *DataServiceClient) Counters(ctx context.Context) (_r map[string]int64, _err error) {
-	var _args201 DataServiceCountersArgs
-	var _result203 DataServiceCountersResult
-	var _meta202 thrift.ResponseMeta
-	_meta202, _err = p.Client_().Call(ctx, "counters", &_args201, &_result203)
-	p.SetLastResponseMeta_(_meta202)
+	var _args252 DataServiceCountersArgs
+	var _result254 DataServiceCountersResult
+	var _meta253 thrift.ResponseMeta
+	_meta253, _err = p.Client_().Call(ctx, "counters", &_args252, &_result254)
+	p.SetLastResponseMeta_(_meta253)
 	if _err != nil {
 		return
 	}
 	switch {
-	case _result203.E != nil:
-		return _r, _result203.E
+	case _result254.E != nil:
+		return _r, _result254.E
 	}
 
-	return _result203.GetSuccess(), nil
+	return _result254.GetSuccess(), nil
 }
 
 func (p *DataServiceClient) Setup(ctx context.Context) (_r *Setup, _err error) {
-	var _args204 DataServiceSetupArgs
-	var _result206 DataServiceSetupResult
-	var _meta205 thrift.ResponseMeta
-	_meta205, _err = p.Client_().Call(ctx, "setup", &_args204, &_result206)
-	p.SetLastResponseMeta_(_meta205)
+	var _args255 DataServiceSetupArgs
+	var _result257 DataServiceSetupResult
+	var _meta256 thrift.ResponseMeta
+	_meta256, _err = p.Client_().Call(ctx, "setup", &_args255, &_result257)
+	p.SetLastResponseMeta_(_meta256)
 	if _err != nil {
 		return
 	}
 	switch {
-	case _result206.E != nil:
-		return _r, _result206.E
+	case _result257.E != nil:
+		return _r, _result257.E
 	}
 
-	if _ret207 := _result206.GetSuccess(); _ret207 != nil {
-		return _ret207, nil
+	if _ret258 := _result257.GetSuccess(); _ret258 != nil {
+		return _ret258, nil
 	}
 	return nil, thrift.NewTApplicationException(thrift.MISSING_RESULT, "setup failed: unknown result")
 }
@@ -20951,19 +28531,19 @@ func (p *DataServiceProcessor) ProcessorMap() map[string]thrift.TProcessorFuncti
 
 func NewDataServiceProcessor(handler DataService) *DataServiceProcessor {
 
-	self208 := &DataServiceProcessor{handler: handler, processorMap: make(map[string]thrift.TProcessorFunction)}
-	self208.processorMap["registerNode"] = &dataServiceProcessorRegisterNode{handler: handler}
-	self208.processorMap["unregisterNode"] = &dataServiceProcessorUnregisterNode{handler: handler}
-	self208.processorMap["registerScheduler"] = &dataServiceProcessorRegisterScheduler{handler: handler}
-	self208.processorMap["unregisterScheduler"] = &dataServiceProcessorUnregisterScheduler{handler: handler}
-	self208.processorMap["checkScheduler"] = &dataServiceProcessorCheckScheduler{handler: handler}
-	self208.processorMap["flush"] = &dataServiceProcessorFlush{handler: handler}
-	self208.processorMap["report"] = &dataServiceProcessorReport{handler: handler}
-	self208.processorMap["status"] = &dataServiceProcessorStatus{handler: handler}
-	self208.processorMap["settle"] = &dataServiceProcessorSettle{handler: handler}
-	self208.processorMap["counters"] = &dataServiceProcessorCounters{handler: handler}
-	self208.processorMap["setup"] = &dataServiceProcessorSetup{handler: handler}
-	return self208
+	self259 := &DataServiceProcessor{handler: handler, processorMap: make(map[string]thrift.TProcessorFunction)}
+	self259.processorMap["registerNode"] = &dataServiceProcessorRegisterNode{handler: handler}
+	self259.processorMap["unregisterNode"] = &dataServiceProcessorUnregisterNode{handler: handler}
+	self259.processorMap["registerScheduler"] = &dataServiceProcessorRegisterScheduler{handler: handler}
+	self259.processorMap["unregisterScheduler"] = &dataServiceProcessorUnregisterScheduler{handler: handler}
+	self259.processorMap["checkScheduler"] = &dataServiceProcessorCheckScheduler{handler: handler}
+	self259.processorMap["flush"] = &dataServiceProcessorFlush{handler: handler}
+	self259.processorMap["report"] = &dataServiceProcessorReport{handler: handler}
+	self259.processorMap["status"] = &dataServiceProcessorStatus{handler: handler}
+	self259.processorMap["settle"] = &dataServiceProcessorSettle{handler: handler}
+	self259.processorMap["counters"] = &dataServiceProcessorCounters{handler: handler}
+	self259.processorMap["setup"] = &dataServiceProcessorSetup{handler: handler}
+	return self259
 }
 
 func (p *DataServiceProcessor) Process(ctx context.Context, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
@@ -20976,12 +28556,12 @@ func (p *DataServiceProcessor) Process(ctx context.Context, iprot, oprot thrift.
 	}
 	iprot.Skip(ctx, thrift.STRUCT)
 	iprot.ReadMessageEnd(ctx)
-	x209 := thrift.NewTApplicationException(thrift.UNKNOWN_METHOD, "Unknown function "+name)
+	x260 := thrift.NewTApplicationException(thrift.UNKNOWN_METHOD, "Unknown function "+name)
 	oprot.WriteMessageBegin(ctx, name, thrift.EXCEPTION, seqId)
-	x209.Write(ctx, oprot)
+	x260.Write(ctx, oprot)
 	oprot.WriteMessageEnd(ctx)
 	oprot.Flush(ctx)
-	return false, x209
+	return false, x260
 
 }
 
@@ -20990,7 +28570,7 @@ type dataServiceProcessorRegisterNode struct {
 }
 
 func (p *dataServiceProcessorRegisterNode) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err210 error
+	var _write_err261 error
 	args := DataServiceRegisterNodeArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -21040,21 +28620,21 @@ func (p *dataServiceProcessorRegisterNode) Process(ctx context.Context, seqId in
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc211 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing registerNode: "+err2.Error())
+			_exc262 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing registerNode: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "registerNode", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err210 = thrift.WrapTException(err2)
+				_write_err261 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc211.Write(ctx, oprot); _write_err210 == nil && err2 != nil {
-				_write_err210 = thrift.WrapTException(err2)
+			if err2 := _exc262.Write(ctx, oprot); _write_err261 == nil && err2 != nil {
+				_write_err261 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err210 == nil && err2 != nil {
-				_write_err210 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err261 == nil && err2 != nil {
+				_write_err261 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err210 == nil && err2 != nil {
-				_write_err210 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err261 == nil && err2 != nil {
+				_write_err261 = thrift.WrapTException(err2)
 			}
-			if _write_err210 != nil {
-				return false, thrift.WrapTException(_write_err210)
+			if _write_err261 != nil {
+				return false, thrift.WrapTException(_write_err261)
 			}
 			return true, err
 		}
@@ -21063,19 +28643,19 @@ func (p *dataServiceProcessorRegisterNode) Process(ctx context.Context, seqId in
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "registerNode", thrift.REPLY, seqId); err2 != nil {
-		_write_err210 = thrift.WrapTException(err2)
+		_write_err261 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err210 == nil && err2 != nil {
-		_write_err210 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err261 == nil && err2 != nil {
+		_write_err261 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err210 == nil && err2 != nil {
-		_write_err210 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err261 == nil && err2 != nil {
+		_write_err261 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err210 == nil && err2 != nil {
-		_write_err210 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err261 == nil && err2 != nil {
+		_write_err261 = thrift.WrapTException(err2)
 	}
-	if _write_err210 != nil {
-		return false, thrift.WrapTException(_write_err210)
+	if _write_err261 != nil {
+		return false, thrift.WrapTException(_write_err261)
 	}
 	return true, err
 }
@@ -21085,7 +28665,7 @@ type dataServiceProcessorUnregisterNode struct {
 }
 
 func (p *dataServiceProcessorUnregisterNode) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err212 error
+	var _write_err263 error
 	args := DataServiceUnregisterNodeArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -21135,40 +28715,40 @@ func (p *dataServiceProcessorUnregisterNode) Process(ctx context.Context, seqId 
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc213 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing unregisterNode: "+err2.Error())
+			_exc264 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing unregisterNode: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "unregisterNode", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err212 = thrift.WrapTException(err2)
+				_write_err263 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc213.Write(ctx, oprot); _write_err212 == nil && err2 != nil {
-				_write_err212 = thrift.WrapTException(err2)
+			if err2 := _exc264.Write(ctx, oprot); _write_err263 == nil && err2 != nil {
+				_write_err263 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err212 == nil && err2 != nil {
-				_write_err212 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err263 == nil && err2 != nil {
+				_write_err263 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err212 == nil && err2 != nil {
-				_write_err212 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err263 == nil && err2 != nil {
+				_write_err263 = thrift.WrapTException(err2)
 			}
-			if _write_err212 != nil {
-				return false, thrift.WrapTException(_write_err212)
+			if _write_err263 != nil {
+				return false, thrift.WrapTException(_write_err263)
 			}
 			return true, err
 		}
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "unregisterNode", thrift.REPLY, seqId); err2 != nil {
-		_write_err212 = thrift.WrapTException(err2)
+		_write_err263 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err212 == nil && err2 != nil {
-		_write_err212 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err263 == nil && err2 != nil {
+		_write_err263 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err212 == nil && err2 != nil {
-		_write_err212 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err263 == nil && err2 != nil {
+		_write_err263 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err212 == nil && err2 != nil {
-		_write_err212 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err263 == nil && err2 != nil {
+		_write_err263 = thrift.WrapTException(err2)
 	}
-	if _write_err212 != nil {
-		return false, thrift.WrapTException(_write_err212)
+	if _write_err263 != nil {
+		return false, thrift.WrapTException(_write_err263)
 	}
 	return true, err
 }
@@ -21178,7 +28758,7 @@ type dataServiceProcessorRegisterScheduler struct {
 }
 
 func (p *dataServiceProcessorRegisterScheduler) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err214 error
+	var _write_err265 error
 	args := DataServiceRegisterSchedulerArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -21228,21 +28808,21 @@ func (p *dataServiceProcessorRegisterScheduler) Process(ctx context.Context, seq
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc215 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing registerScheduler: "+err2.Error())
+			_exc266 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing registerScheduler: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "registerScheduler", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err214 = thrift.WrapTException(err2)
+				_write_err265 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc215.Write(ctx, oprot); _write_err214 == nil && err2 != nil {
-				_write_err214 = thrift.WrapTException(err2)
+			if err2 := _exc266.Write(ctx, oprot); _write_err265 == nil && err2 != nil {
+				_write_err265 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err214 == nil && err2 != nil {
-				_write_err214 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err265 == nil && err2 != nil {
+				_write_err265 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err214 == nil && err2 != nil {
-				_write_err214 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err265 == nil && err2 != nil {
+				_write_err265 = thrift.WrapTException(err2)
 			}
-			if _write_err214 != nil {
-				return false, thrift.WrapTException(_write_err214)
+			if _write_err265 != nil {
+				return false, thrift.WrapTException(_write_err265)
 			}
 			return true, err
 		}
@@ -21251,19 +28831,19 @@ func (p *dataServiceProcessorRegisterScheduler) Process(ctx context.Context, seq
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "registerScheduler", thrift.REPLY, seqId); err2 != nil {
-		_write_err214 = thrift.WrapTException(err2)
+		_write_err265 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err214 == nil && err2 != nil {
-		_write_err214 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err265 == nil && err2 != nil {
+		_write_err265 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err214 == nil && err2 != nil {
-		_write_err214 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err265 == nil && err2 != nil {
+		_write_err265 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err214 == nil && err2 != nil {
-		_write_err214 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err265 == nil && err2 != nil {
+		_write_err265 = thrift.WrapTException(err2)
 	}
-	if _write_err214 != nil {
-		return false, thrift.WrapTException(_write_err214)
+	if _write_err265 != nil {
+		return false, thrift.WrapTException(_write_err265)
 	}
 	return true, err
 }
@@ -21273,7 +28853,7 @@ type dataServiceProcessorUnregisterScheduler struct {
 }
 
 func (p *dataServiceProcessorUnregisterScheduler) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err216 error
+	var _write_err267 error
 	args := DataServiceUnregisterSchedulerArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -21323,40 +28903,40 @@ func (p *dataServiceProcessorUnregisterScheduler) Process(ctx context.Context, s
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc217 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing unregisterScheduler: "+err2.Error())
+			_exc268 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing unregisterScheduler: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "unregisterScheduler", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err216 = thrift.WrapTException(err2)
+				_write_err267 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc217.Write(ctx, oprot); _write_err216 == nil && err2 != nil {
-				_write_err216 = thrift.WrapTException(err2)
+			if err2 := _exc268.Write(ctx, oprot); _write_err267 == nil && err2 != nil {
+				_write_err267 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err216 == nil && err2 != nil {
-				_write_err216 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err267 == nil && err2 != nil {
+				_write_err267 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err216 == nil && err2 != nil {
-				_write_err216 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err267 == nil && err2 != nil {
+				_write_err267 = thrift.WrapTException(err2)
 			}
-			if _write_err216 != nil {
-				return false, thrift.WrapTException(_write_err216)
+			if _write_err267 != nil {
+				return false, thrift.WrapTException(_write_err267)
 			}
 			return true, err
 		}
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "unregisterScheduler", thrift.REPLY, seqId); err2 != nil {
-		_write_err216 = thrift.WrapTException(err2)
+		_write_err267 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err216 == nil && err2 != nil {
-		_write_err216 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err267 == nil && err2 != nil {
+		_write_err267 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err216 == nil && err2 != nil {
-		_write_err216 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err267 == nil && err2 != nil {
+		_write_err267 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err216 == nil && err2 != nil {
-		_write_err216 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err267 == nil && err2 != nil {
+		_write_err267 = thrift.WrapTException(err2)
 	}
-	if _write_err216 != nil {
-		return false, thrift.WrapTException(_write_err216)
+	if _write_err267 != nil {
+		return false, thrift.WrapTException(_write_err267)
 	}
 	return true, err
 }
@@ -21366,7 +28946,7 @@ type dataServiceProcessorCheckScheduler struct {
 }
 
 func (p *dataServiceProcessorCheckScheduler) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err218 error
+	var _write_err269 error
 	args := DataServiceCheckSchedulerArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -21416,40 +28996,40 @@ func (p *dataServiceProcessorCheckScheduler) Process(ctx context.Context, seqId 
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc219 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing checkScheduler: "+err2.Error())
+			_exc270 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing checkScheduler: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "checkScheduler", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err218 = thrift.WrapTException(err2)
+				_write_err269 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc219.Write(ctx, oprot); _write_err218 == nil && err2 != nil {
-				_write_err218 = thrift.WrapTException(err2)
+			if err2 := _exc270.Write(ctx, oprot); _write_err269 == nil && err2 != nil {
+				_write_err269 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err218 == nil && err2 != nil {
-				_write_err218 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err269 == nil && err2 != nil {
+				_write_err269 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err218 == nil && err2 != nil {
-				_write_err218 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err269 == nil && err2 != nil {
+				_write_err269 = thrift.WrapTException(err2)
 			}
-			if _write_err218 != nil {
-				return false, thrift.WrapTException(_write_err218)
+			if _write_err269 != nil {
+				return false, thrift.WrapTException(_write_err269)
 			}
 			return true, err
 		}
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "checkScheduler", thrift.REPLY, seqId); err2 != nil {
-		_write_err218 = thrift.WrapTException(err2)
+		_write_err269 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err218 == nil && err2 != nil {
-		_write_err218 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err269 == nil && err2 != nil {
+		_write_err269 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err218 == nil && err2 != nil {
-		_write_err218 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err269 == nil && err2 != nil {
+		_write_err269 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err218 == nil && err2 != nil {
-		_write_err218 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err269 == nil && err2 != nil {
+		_write_err269 = thrift.WrapTException(err2)
 	}
-	if _write_err218 != nil {
-		return false, thrift.WrapTException(_write_err218)
+	if _write_err269 != nil {
+		return false, thrift.WrapTException(_write_err269)
 	}
 	return true, err
 }
@@ -21459,7 +29039,7 @@ type dataServiceProcessorFlush struct {
 }
 
 func (p *dataServiceProcessorFlush) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err220 error
+	var _write_err271 error
 	args := DataServiceFlushArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -21509,21 +29089,21 @@ func (p *dataServiceProcessorFlush) Process(ctx context.Context, seqId int32, ip
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc221 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing flush: "+err2.Error())
+			_exc272 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing flush: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "flush", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err220 = thrift.WrapTException(err2)
+				_write_err271 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc221.Write(ctx, oprot); _write_err220 == nil && err2 != nil {
-				_write_err220 = thrift.WrapTException(err2)
+			if err2 := _exc272.Write(ctx, oprot); _write_err271 == nil && err2 != nil {
+				_write_err271 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err220 == nil && err2 != nil {
-				_write_err220 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err271 == nil && err2 != nil {
+				_write_err271 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err220 == nil && err2 != nil {
-				_write_err220 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err271 == nil && err2 != nil {
+				_write_err271 = thrift.WrapTException(err2)
 			}
-			if _write_err220 != nil {
-				return false, thrift.WrapTException(_write_err220)
+			if _write_err271 != nil {
+				return false, thrift.WrapTException(_write_err271)
 			}
 			return true, err
 		}
@@ -21532,19 +29112,19 @@ func (p *dataServiceProcessorFlush) Process(ctx context.Context, seqId int32, ip
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "flush", thrift.REPLY, seqId); err2 != nil {
-		_write_err220 = thrift.WrapTException(err2)
+		_write_err271 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err220 == nil && err2 != nil {
-		_write_err220 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err271 == nil && err2 != nil {
+		_write_err271 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err220 == nil && err2 != nil {
-		_write_err220 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err271 == nil && err2 != nil {
+		_write_err271 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err220 == nil && err2 != nil {
-		_write_err220 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err271 == nil && err2 != nil {
+		_write_err271 = thrift.WrapTException(err2)
 	}
-	if _write_err220 != nil {
-		return false, thrift.WrapTException(_write_err220)
+	if _write_err271 != nil {
+		return false, thrift.WrapTException(_write_err271)
 	}
 	return true, err
 }
@@ -21554,7 +29134,7 @@ type dataServiceProcessorReport struct {
 }
 
 func (p *dataServiceProcessorReport) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err222 error
+	var _write_err273 error
 	args := DataServiceReportArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -21604,40 +29184,40 @@ func (p *dataServiceProcessorReport) Process(ctx context.Context, seqId int32, i
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc223 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing report: "+err2.Error())
+			_exc274 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing report: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "report", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err222 = thrift.WrapTException(err2)
+				_write_err273 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc223.Write(ctx, oprot); _write_err222 == nil && err2 != nil {
-				_write_err222 = thrift.WrapTException(err2)
+			if err2 := _exc274.Write(ctx, oprot); _write_err273 == nil && err2 != nil {
+				_write_err273 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err222 == nil && err2 != nil {
-				_write_err222 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err273 == nil && err2 != nil {
+				_write_err273 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err222 == nil && err2 != nil {
-				_write_err222 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err273 == nil && err2 != nil {
+				_write_err273 = thrift.WrapTException(err2)
 			}
-			if _write_err222 != nil {
-				return false, thrift.WrapTException(_write_err222)
+			if _write_err273 != nil {
+				return false, thrift.WrapTException(_write_err273)
 			}
 			return true, err
 		}
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "report", thrift.REPLY, seqId); err2 != nil {
-		_write_err222 = thrift.WrapTException(err2)
+		_write_err273 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err222 == nil && err2 != nil {
-		_write_err222 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err273 == nil && err2 != nil {
+		_write_err273 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err222 == nil && err2 != nil {
-		_write_err222 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err273 == nil && err2 != nil {
+		_write_err273 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err222 == nil && err2 != nil {
-		_write_err222 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err273 == nil && err2 != nil {
+		_write_err273 = thrift.WrapTException(err2)
 	}
-	if _write_err222 != nil {
-		return false, thrift.WrapTException(_write_err222)
+	if _write_err273 != nil {
+		return false, thrift.WrapTException(_write_err273)
 	}
 	return true, err
 }
@@ -21647,7 +29227,7 @@ type dataServiceProcessorStatus struct {
 }
 
 func (p *dataServiceProcessorStatus) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err224 error
+	var _write_err275 error
 	args := DataServiceStatusArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -21697,21 +29277,21 @@ func (p *dataServiceProcessorStatus) Process(ctx context.Context, seqId int32, i
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc225 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing status: "+err2.Error())
+			_exc276 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing status: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "status", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err224 = thrift.WrapTException(err2)
+				_write_err275 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc225.Write(ctx, oprot); _write_err224 == nil && err2 != nil {
-				_write_err224 = thrift.WrapTException(err2)
+			if err2 := _exc276.Write(ctx, oprot); _write_err275 == nil && err2 != nil {
+				_write_err275 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err224 == nil && err2 != nil {
-				_write_err224 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err275 == nil && err2 != nil {
+				_write_err275 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err224 == nil && err2 != nil {
-				_write_err224 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err275 == nil && err2 != nil {
+				_write_err275 = thrift.WrapTException(err2)
 			}
-			if _write_err224 != nil {
-				return false, thrift.WrapTException(_write_err224)
+			if _write_err275 != nil {
+				return false, thrift.WrapTException(_write_err275)
 			}
 			return true, err
 		}
@@ -21720,19 +29300,19 @@ func (p *dataServiceProcessorStatus) Process(ctx context.Context, seqId int32, i
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "status", thrift.REPLY, seqId); err2 != nil {
-		_write_err224 = thrift.WrapTException(err2)
+		_write_err275 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err224 == nil && err2 != nil {
-		_write_err224 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err275 == nil && err2 != nil {
+		_write_err275 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err224 == nil && err2 != nil {
-		_write_err224 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err275 == nil && err2 != nil {
+		_write_err275 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err224 == nil && err2 != nil {
-		_write_err224 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err275 == nil && err2 != nil {
+		_write_err275 = thrift.WrapTException(err2)
 	}
-	if _write_err224 != nil {
-		return false, thrift.WrapTException(_write_err224)
+	if _write_err275 != nil {
+		return false, thrift.WrapTException(_write_err275)
 	}
 	return true, err
 }
@@ -21742,7 +29322,7 @@ type dataServiceProcessorSettle struct {
 }
 
 func (p *dataServiceProcessorSettle) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err226 error
+	var _write_err277 error
 	args := DataServiceSettleArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -21792,40 +29372,40 @@ func (p *dataServiceProcessorSettle) Process(ctx context.Context, seqId int32, i
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc227 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing settle: "+err2.Error())
+			_exc278 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing settle: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "settle", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err226 = thrift.WrapTException(err2)
+				_write_err277 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc227.Write(ctx, oprot); _write_err226 == nil && err2 != nil {
-				_write_err226 = thrift.WrapTException(err2)
+			if err2 := _exc278.Write(ctx, oprot); _write_err277 == nil && err2 != nil {
+				_write_err277 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err226 == nil && err2 != nil {
-				_write_err226 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err277 == nil && err2 != nil {
+				_write_err277 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err226 == nil && err2 != nil {
-				_write_err226 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err277 == nil && err2 != nil {
+				_write_err277 = thrift.WrapTException(err2)
 			}
-			if _write_err226 != nil {
-				return false, thrift.WrapTException(_write_err226)
+			if _write_err277 != nil {
+				return false, thrift.WrapTException(_write_err277)
 			}
 			return true, err
 		}
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "settle", thrift.REPLY, seqId); err2 != nil {
-		_write_err226 = thrift.WrapTException(err2)
+		_write_err277 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err226 == nil && err2 != nil {
-		_write_err226 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err277 == nil && err2 != nil {
+		_write_err277 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err226 == nil && err2 != nil {
-		_write_err226 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err277 == nil && err2 != nil {
+		_write_err277 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err226 == nil && err2 != nil {
-		_write_err226 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err277 == nil && err2 != nil {
+		_write_err277 = thrift.WrapTException(err2)
 	}
-	if _write_err226 != nil {
-		return false, thrift.WrapTException(_write_err226)
+	if _write_err277 != nil {
+		return false, thrift.WrapTException(_write_err277)
 	}
 	return true, err
 }
@@ -21835,7 +29415,7 @@ type dataServiceProcessorCounters struct {
 }
 
 func (p *dataServiceProcessorCounters) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err228 error
+	var _write_err279 error
 	args := DataServiceCountersArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -21885,21 +29465,21 @@ func (p *dataServiceProcessorCounters) Process(ctx context.Context, seqId int32,
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc229 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing counters: "+err2.Error())
+			_exc280 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing counters: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "counters", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err228 = thrift.WrapTException(err2)
+				_write_err279 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc229.Write(ctx, oprot); _write_err228 == nil && err2 != nil {
-				_write_err228 = thrift.WrapTException(err2)
+			if err2 := _exc280.Write(ctx, oprot); _write_err279 == nil && err2 != nil {
+				_write_err279 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err228 == nil && err2 != nil {
-				_write_err228 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err279 == nil && err2 != nil {
+				_write_err279 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err228 == nil && err2 != nil {
-				_write_err228 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err279 == nil && err2 != nil {
+				_write_err279 = thrift.WrapTException(err2)
 			}
-			if _write_err228 != nil {
-				return false, thrift.WrapTException(_write_err228)
+			if _write_err279 != nil {
+				return false, thrift.WrapTException(_write_err279)
 			}
 			return true, err
 		}
@@ -21908,19 +29488,19 @@ func (p *dataServiceProcessorCounters) Process(ctx context.Context, seqId int32,
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "counters", thrift.REPLY, seqId); err2 != nil {
-		_write_err228 = thrift.WrapTException(err2)
+		_write_err279 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err228 == nil && err2 != nil {
-		_write_err228 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err279 == nil && err2 != nil {
+		_write_err279 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err228 == nil && err2 != nil {
-		_write_err228 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err279 == nil && err2 != nil {
+		_write_err279 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err228 == nil && err2 != nil {
-		_write_err228 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err279 == nil && err2 != nil {
+		_write_err279 = thrift.WrapTException(err2)
 	}
-	if _write_err228 != nil {
-		return false, thrift.WrapTException(_write_err228)
+	if _write_err279 != nil {
+		return false, thrift.WrapTException(_write_err279)
 	}
 	return true, err
 }
@@ -21930,7 +29510,7 @@ type dataServiceProcessorSetup struct {
 }
 
 func (p *dataServiceProcessorSetup) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err230 error
+	var _write_err281 error
 	args := DataServiceSetupArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -21980,21 +29560,21 @@ func (p *dataServiceProcessorSetup) Process(ctx context.Context, seqId int32, ip
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc231 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing setup: "+err2.Error())
+			_exc282 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing setup: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "setup", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err230 = thrift.WrapTException(err2)
+				_write_err281 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc231.Write(ctx, oprot); _write_err230 == nil && err2 != nil {
-				_write_err230 = thrift.WrapTException(err2)
+			if err2 := _exc282.Write(ctx, oprot); _write_err281 == nil && err2 != nil {
+				_write_err281 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err230 == nil && err2 != nil {
-				_write_err230 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err281 == nil && err2 != nil {
+				_write_err281 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err230 == nil && err2 != nil {
-				_write_err230 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err281 == nil && err2 != nil {
+				_write_err281 = thrift.WrapTException(err2)
 			}
-			if _write_err230 != nil {
-				return false, thrift.WrapTException(_write_err230)
+			if _write_err281 != nil {
+				return false, thrift.WrapTException(_write_err281)
 			}
 			return true, err
 		}
@@ -22003,19 +29583,19 @@ func (p *dataServiceProcessorSetup) Process(ctx context.Context, seqId int32, ip
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "setup", thrift.REPLY, seqId); err2 != nil {
-		_write_err230 = thrift.WrapTException(err2)
+		_write_err281 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err230 == nil && err2 != nil {
-		_write_err230 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err281 == nil && err2 != nil {
+		_write_err281 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err230 == nil && err2 != nil {
-		_write_err230 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err281 == nil && err2 != nil {
+		_write_err281 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err230 == nil && err2 != nil {
-		_write_err230 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err281 == nil && err2 != nil {
+		_write_err281 = thrift.WrapTException(err2)
 	}
-	if _write_err230 != nil {
-		return false, thrift.WrapTException(_write_err230)
+	if _write_err281 != nil {
+		return false, thrift.WrapTException(_write_err281)
 	}
 	return true, err
 }
@@ -24312,19 +31892,19 @@ func (p *DataServiceCountersResult) ReadField0(ctx context.Context, iprot thrift
 	tMap := make(map[string]int64, size)
 	p.Success = tMap
 	for i := 0; i < size; i++ {
-		var _key232 string
+		var _key283 string
 		if v, err := iprot.ReadString(ctx); err != nil {
 			return thrift.PrependError("error reading field 0: ", err)
 		} else {
-			_key232 = v
+			_key283 = v
 		}
-		var _val233 int64
+		var _val284 int64
 		if v, err := iprot.ReadI64(ctx); err != nil {
 			return thrift.PrependError("error reading field 0: ", err)
 		} else {
-			_val233 = v
+			_val284 = v
 		}
-		p.Success[_key232] = _val233
+		p.Success[_key283] = _val284
 	}
 	if err := iprot.ReadMapEnd(ctx); err != nil {
 		return thrift.PrependError("error reading map end: ", err)

@@ -64,14 +64,14 @@ func (p *peer) send(ctx context.Context) {
 			if err == nil {
 				return p.run.client.Accepted(now, m, refused)
 			}
-			return p.run.client.Failed(now, m, failureOf(err), err)
+			return p.run.client.Failed(now, m, FailureOf(err), err)
 		})
 	}
 }
 
-// failureOf tells how surely a request did not arrive. A declared error, a broken handler and a message
+// FailureOf tells how surely a request did not arrive. A declared error, a broken handler and a message
 // that is too large are the request's own fault.
-func failureOf(err error) generator.Failure {
+func FailureOf(err error) generator.Failure {
 	switch {
 	case rpc.Refused(err):
 		return generator.Gone
@@ -112,7 +112,7 @@ func (p *peer) collect(ctx context.Context) {
 			if err == nil {
 				return p.run.client.Collected(now, p.index, &reply)
 			}
-			return p.run.client.PollFailed(now, p.index, failureOf(err), err)
+			return p.run.client.PollFailed(now, p.index, FailureOf(err), err)
 		})
 	}
 }

@@ -9,12 +9,12 @@ import (
 // A package imports packages of lower rows only.
 var rows = [][]string{
 	{"internal/cluster", "internal/needs", "internal/procfs", "internal/transcript", "internal/runfiles", "internal/wholefile",
-		"internal/version", "internal/progress", "internal/poll", "gen-go/dodoor"},
-	{"scheduler", "worker", "datastore", "generator", "internal/cgroup", "internal/rpc", "internal/telemetry"},
+		"internal/version", "internal/progress", "internal/poll", "internal/placeholder", "gen-go/dodoor"},
+	{"job", "scheduler", "worker", "datastore", "generator", "internal/cgroup", "internal/rpc", "internal/telemetry", "worker/spool"},
 	{"baselines", "worker/executor", "worker/executor/executortest", "internal/procgroup", "internal/rpc/rpctest",
 		"scheduler/schedulerd", "datastore/datastored", "generator/rundir", "generator/packing"},
 	{"sim", "generator/drive", "worker/workerd", "worker/executor/docker", "worker/executor/process", "worker/executor/stressng"},
-	{"conf", "report/figure", "report/stats"},
+	{"client", "conf", "report/figure", "report/stats"},
 	{"report/metrics", "report/reporttest"},
 	{"report/results"},
 	{"report/group"},
@@ -32,48 +32,55 @@ var rows = [][]string{
 // sees the vocabulary; a shell sees its own pure package, the wire and its metrics; policies reach
 // the scheduler's shell as values, so that schedulerd and baselines never meet.
 var layers = map[string][]string{
-	"internal/cluster":    {},
-	"gen-go/dodoor":       {},
-	"internal/arch":       {},
-	"internal/mutants":    {}, // tests alone
-	"internal/needs":      {}, // for tests
-	"internal/transcript": {}, // for tests
-	"internal/runfiles":   {},
-	"internal/wholefile":  {},
-	"internal/poll":       {},
-	"internal/version":    {},
-	"internal/progress":   {},
-	"internal/rpc":        {"internal/cluster", "internal/poll", "gen-go/dodoor"},
-	"internal/telemetry":  {"internal/cluster"},
-	"internal/procfs":     {},
-	"internal/cgroup":     {"internal/poll", "internal/procfs"},
-	"internal/procgroup":  {"internal/cgroup", "internal/procfs"},
+	"internal/cluster":     {},
+	"gen-go/dodoor":        {},
+	"internal/arch":        {},
+	"internal/mutants":     {}, // tests alone
+	"internal/manual":      {}, // tests alone
+	"internal/needs":       {}, // for tests
+	"internal/transcript":  {}, // for tests
+	"internal/runfiles":    {},
+	"internal/wholefile":   {},
+	"internal/poll":        {},
+	"internal/placeholder": {},
+	"internal/version":     {},
+	"internal/progress":    {},
+	"internal/rpc":         {"internal/cluster", "internal/poll", "gen-go/dodoor"},
+	"internal/telemetry":   {"internal/cluster"},
+	"internal/procfs":      {},
+	"internal/cgroup":      {"internal/poll", "internal/procfs"},
+	"internal/procgroup":   {"internal/cgroup", "internal/procfs"},
 
+	"job":       {"internal/cluster", "internal/placeholder"},
 	"scheduler": {"internal/cluster"},
 	"worker":    {"internal/cluster"},
 	"datastore": {"internal/cluster"},
 	"generator": {"internal/cluster"},
 
 	"baselines":            {"internal/cluster", "scheduler"},
-	"worker/executor":      {"internal/cluster", "worker"},
+	"worker/spool":         {"internal/cluster"},
+	"worker/executor":      {"internal/cluster", "internal/placeholder", "worker", "worker/spool"},
 	"internal/rpc/rpctest": {"internal/cluster", "gen-go/dodoor", "internal/rpc"},
 	"scheduler/schedulerd": {"internal/cluster", "internal/poll", "internal/rpc", "internal/telemetry", "scheduler"},
-	"worker/workerd":       {"internal/cluster", "internal/poll", "internal/rpc", "internal/telemetry", "worker", "worker/executor"},
+	"worker/workerd": {"internal/cluster", "internal/poll", "internal/rpc", "internal/telemetry", "worker", "worker/executor",
+		"worker/spool"},
 	"datastore/datastored": {"internal/cluster", "internal/poll", "internal/rpc", "internal/telemetry", "datastore"},
 	"generator/rundir":     {"internal/runfiles", "internal/wholefile", "generator"},
 	"generator/drive": {"internal/cluster", "internal/poll", "internal/progress", "internal/rpc", "internal/telemetry", "generator",
 		"generator/rundir"},
 	"generator/packing": {"internal/cluster", "generator"},
 
-	"worker/executor/docker": {"internal/cgroup", "internal/cluster", "internal/procfs", "worker", "worker/executor"},
+	"worker/executor/docker": {"internal/cgroup", "internal/cluster", "internal/procfs", "worker", "worker/executor", "worker/spool"},
 	"worker/executor/process": {"internal/cgroup", "internal/cluster", "internal/procfs", "internal/procgroup",
-		"worker", "worker/executor"},
+		"worker", "worker/executor", "worker/spool"},
 	"worker/executor/stressng":     {"internal/cluster", "internal/procfs", "internal/procgroup", "worker", "worker/executor"},
 	"worker/executor/executortest": {"internal/cluster", "internal/procfs", "worker"}, // for tests
 
 	"sim": {"internal/cluster", "scheduler", "worker", "datastore", "generator", "baselines"},
 	"conf": below("conf", "gen-go/dodoor", "generator/packing", "internal/version", "internal/needs", "internal/progress", "internal/runfiles",
 		"internal/wholefile", "internal/rpc/rpctest", "worker/executor/executortest"),
+
+	"client": {"generator", "generator/drive", "internal/cluster", "internal/rpc", "job"},
 
 	"report/figure":     {},
 	"report/stats":      {},
@@ -88,9 +95,10 @@ var layers = map[string][]string{
 
 	"assemble": {"baselines", "conf", "datastore", "datastore/datastored", "generator", "internal/cgroup", "internal/cluster", "internal/rpc",
 		"internal/telemetry", "internal/version", "scheduler", "scheduler/schedulerd", "sim", "worker", "worker/executor",
-		"worker/executor/docker", "worker/executor/process", "worker/executor/stressng", "worker/workerd"},
-	"host":         {"assemble", "conf", "internal/cgroup", "internal/cluster", "internal/poll", "internal/procfs", "internal/wholefile"},
-	"localcluster": {"assemble", "conf", "generator/drive", "internal/cluster", "internal/poll", "internal/rpc", "internal/telemetry"},
+		"worker/executor/docker", "worker/executor/process", "worker/executor/stressng", "worker/spool", "worker/workerd"},
+	"host": {"assemble", "conf", "internal/cgroup", "internal/cluster", "internal/poll", "internal/procfs", "internal/wholefile"},
+	"localcluster": {"assemble", "conf", "generator/drive", "internal/cluster", "internal/poll", "internal/procfs", "internal/rpc",
+		"internal/telemetry"},
 	"profile": {"assemble", "conf", "internal/version", "internal/cluster", "internal/progress", "internal/wholefile", "report/plots",
 		"report/stats", "worker", "worker/executor", "worker/workerd"},
 	"experiment": {"assemble", "conf", "generator", "generator/drive", "generator/rundir", "internal/version", "internal/cluster",
@@ -102,9 +110,10 @@ var layers = map[string][]string{
 
 	"functionbench": {}, // a test of Python programs
 	"testbed":       {}, // tests of scripts/cluster on hosts
-	"cmd/dodoor": {"assemble", "campaign", "conf", "experiment", "experiment/calibrate", "generator", "generator/packing", "host",
+	"cmd/dodoor": {"assemble", "campaign", "client", "conf", "experiment", "experiment/calibrate", "generator", "generator/drive",
+		"generator/packing", "host",
 		"internal/version", "internal/cluster", "internal/progress", "internal/rpc", "internal/runfiles", "internal/telemetry",
-		"internal/wholefile", "profile",
+		"internal/wholefile", "job", "localcluster", "profile",
 		"report", "report/metrics"},
 }
 

@@ -47,20 +47,20 @@ func FindAccount(root string, pid int, id string) (Account, error) {
 
 // Readable reports whether the kernel keeps the whole account.
 func (a Account) Readable() bool {
-	_, cpu := os.ReadFile(a.cpu)
-	_, peak := os.ReadFile(a.peak) // version 2 has it since Linux 5.19
+	_, cpu := procfs.ReadFile(a.cpu)
+	_, peak := procfs.ReadFile(a.peak) // version 2 has it since Linux 5.19
 	return cpu == nil && peak == nil
 }
 
 // Read returns the CPU time and the peak memory, in bytes; zero where the group is gone.
 func (a Account) Read() (cpu time.Duration, peak int64) {
-	text, _ := os.ReadFile(a.cpu)
+	text, _ := procfs.ReadFile(a.cpu)
 	if _, rest, found := bytes.Cut(text, []byte("usage_usec ")); found {
 		line, _, _ := bytes.Cut(rest, []byte("\n"))
 		cpu = time.Duration(procfs.Number(line)) * time.Microsecond
 	} else {
 		cpu = time.Duration(procfs.Number(bytes.TrimSpace(text)))
 	}
-	text, _ = os.ReadFile(a.peak)
+	text, _ = procfs.ReadFile(a.peak)
 	return cpu, procfs.Number(bytes.TrimSpace(text))
 }

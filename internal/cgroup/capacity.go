@@ -69,7 +69,7 @@ func (c *Capacity) limit(folder string) {
 
 // counter reads a number that a file has in a line after a key, or alone; zero if it has not.
 func counter(file, key string) int64 {
-	text, _ := os.ReadFile(file)
+	text, _ := procfs.ReadFile(file)
 	for line := range strings.Lines(string(text)) {
 		fields := strings.Fields(line)
 		if key == "" && len(fields) == 1 || len(fields) >= 2 && fields[0] == key {

@@ -7,12 +7,14 @@ import (
 	"fmt"
 	"net/url"
 	"os"
-	"os/exec"
 	"path"
 	"path/filepath"
 	"sync/atomic"
+	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"dodoor/internal/procfs"
 )
 
 // Root is where control groups are mounted.
@@ -37,8 +39,8 @@ type Version interface {
 	Delegate(name string) error
 	// Confine sets the limits of an empty group, or what does not have to wait for Start.
 	Confine(g *Group) error
-	// Start has a program begin inside a group: fork starts cmd, on this thread.
-	Start(g *Group, cmd *exec.Cmd, fork func() error) error
+	// Start has a program begin inside a group: fork starts it with these attributes, on this thread.
+	Start(g *Group, attr *syscall.SysProcAttr, fork func() error) error
 	// BeginKill lets the processes of a group get the time to die, and kills them where the kernel does that
 	// at one blow.
 	BeginKill(name string)
@@ -117,10 +119,11 @@ func makeFolders(v Version, name string) error {
 
 // write writes a value into a file of a group. The kernel made the file, or it is not there.
 func write(value string, elements ...string) error {
-	f, err := os.OpenFile(filepath.Join(elements...), os.O_WRONLY|os.O_TRUNC, 0)
+	path := filepath.Join(elements...)
+	fd, err := procfs.Open(path, unix.O_WRONLY|unix.O_TRUNC)
 	if err != nil {
 		return err
 	}
-	_, err = f.WriteString(value)
-	return errors.Join(err, f.Close())
+	defer unix.Close(fd)
+	return procfs.Write(fd, path, value)
 }

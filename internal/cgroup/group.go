@@ -7,11 +7,12 @@ import (
 	"io/fs"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"dodoor/internal/poll"
 	"dodoor/internal/procfs"
@@ -31,8 +32,10 @@ const (
 	killPoll  = 2 * time.Millisecond
 )
 
-// Start has a program begin inside the group: fork starts cmd, on this thread, which nobody else may use.
-func (g *Group) Start(cmd *exec.Cmd, fork func() error) error { return g.version.Start(g, cmd, fork) }
+// Start has a program begin inside the group: fork starts it with these attributes, on this thread, which nobody else may use.
+func (g *Group) Start(attr *syscall.SysProcAttr, fork func() error) error {
+	return g.version.Start(g, attr, fork)
+}
 
 // Name is the group's path below where control groups are mounted.
 func (g *Group) Name() string { return g.name }
@@ -40,12 +43,15 @@ func (g *Group) Name() string { return g.name }
 // Kill kills whatever runs in a group until nothing does, and reports whether it succeeded.
 func (g *Group) Kill() bool {
 	return g.until(func() bool {
-		g.version.BeginKill(g.name)
 		members := g.members()
+		if len(members) == 0 {
+			return true
+		}
+		g.version.BeginKill(g.name)
 		for _, pid := range members {
 			_ = syscall.Kill(pid, syscall.SIGKILL) // fails when it has just ended
 		}
-		return len(members) == 0
+		return false
 	})
 }
 
@@ -66,6 +72,9 @@ func (g *Group) Remove() (err error) {
 
 // until tries something until it is done, for as long as killed processes may take to end.
 func (g *Group) until(done func() bool) bool {
+	if done() {
+		return true
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), killLimit)
 	defer cancel()
 	return poll.Until(ctx, killPoll, done)
@@ -76,7 +85,7 @@ func (g *Group) until(done func() bool) bool {
 func (g *Group) members() []int {
 	pids := map[int]bool{}
 	for _, folder := range g.folders() {
-		text, _ := os.ReadFile(filepath.Join(folder, "cgroup.procs"))
+		text, _ := procfs.ReadFile(filepath.Join(folder, "cgroup.procs"))
 		for _, field := range bytes.Fields(text) {
 			if pid := int(procfs.Number(field)); pid > 1 && pid != os.Getpid() {
 				pids[pid] = true
@@ -89,7 +98,12 @@ func (g *Group) members() []int {
 // folders lists the folders of a group and of those in it, the deepest first.
 func (g *Group) folders() (all []string) {
 	for _, root := range g.version.Roots() {
-		_ = filepath.WalkDir(filepath.Join(root, g.name), func(path string, entry fs.DirEntry, err error) error {
+		folder := filepath.Join(root, g.name)
+		if info := new(unix.Stat_t); unix.Stat(folder, info) == nil && info.Nlink == 2 {
+			all = append(all, folder) // the kernel counts those in it as further names, like most file systems
+			continue
+		}
+		_ = filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
 			if err == nil && entry.IsDir() {
 				all = append(all, path)
 			}

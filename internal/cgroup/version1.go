@@ -4,11 +4,15 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"dodoor/internal/procfs"
 )
 
 // version1 is the folders at which the hierarchies of version 1 are mounted. cpu and cpuacct may be one.
@@ -62,11 +66,11 @@ func cfsQuota(l Limits) string { return strconv.FormatInt(l.Millicores*cfsPeriod
 // the thread goes in; should it fail nevertheless, the thread ends with its goroutine. There is no limit
 // of CPU time yet: the kernel would stop the thread wherever it is, and Go with it whenever all threads
 // are to meet. The program gets it a moment after its first instruction.
-func (v version1) Start(g *Group, _ *exec.Cmd, fork func() error) error {
+func (v version1) Start(g *Group, _ *syscall.SysProcAttr, fork func() error) error {
 	own, err := v.ownGroups()
 	defer func() {
-		for _, f := range own {
-			f.Close()
+		for _, l := range own {
+			unix.Close(l.fd)
 		}
 	}()
 	if err != nil {
@@ -80,9 +84,8 @@ func (v version1) Start(g *Group, _ *exec.Cmd, fork func() error) error {
 	if err == nil {
 		err = fork()
 	}
-	for _, f := range own {
-		_, back := f.WriteString(thisThread)
-		err = errors.Join(err, back)
+	for _, l := range own {
+		err = errors.Join(err, procfs.Write(l.fd, l.path, thisThread))
 	}
 	if err != nil {
 		return err
@@ -93,9 +96,15 @@ func (v version1) Start(g *Group, _ *exec.Cmd, fork func() error) error {
 // thisThread is what the kernel takes for the thread that writes it.
 const thisThread = "0"
 
+// threads is the open list of threads of a group.
+type threads struct {
+	fd   int
+	path string
+}
+
 // ownGroups opens the lists of threads of the groups that this thread is in.
-func (v version1) ownGroups() (lists []*os.File, err error) {
-	text, err := os.ReadFile("/proc/thread-self/cgroup")
+func (v version1) ownGroups() (lists []threads, err error) {
+	text, err := procfs.ReadFile("/proc/thread-self/cgroup")
 	if err != nil {
 		return nil, err
 	}
@@ -104,11 +113,12 @@ func (v version1) ownGroups() (lists []*os.File, err error) {
 		if !found {
 			return lists, fmt.Errorf("this process is in no control group of %s", root)
 		}
-		f, err := os.OpenFile(filepath.Join(root, name, "tasks"), os.O_WRONLY, 0)
+		path := filepath.Join(root, name, "tasks")
+		fd, err := procfs.Open(path, unix.O_WRONLY)
 		if err != nil {
 			return lists, fmt.Errorf("the way back to this process's own control group: %w", err)
 		}
-		lists = append(lists, f)
+		lists = append(lists, threads{fd, path})
 	}
 	return lists, nil
 }

@@ -4,11 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -52,13 +52,13 @@ func (v version2) Confine(g *Group) error {
 }
 
 // Start has the kernel (Linux 5.7 or later) make the process inside the group.
-func (v version2) Start(g *Group, cmd *exec.Cmd, fork func() error) error {
+func (v version2) Start(g *Group, attr *syscall.SysProcAttr, fork func() error) error {
 	fd, err := unix.Open(filepath.Join(v.root, g.name), unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return fmt.Errorf("control group %s: %w", g.name, err)
 	}
 	defer unix.Close(fd)
-	cmd.SysProcAttr.UseCgroupFD, cmd.SysProcAttr.CgroupFD = true, fd
+	attr.UseCgroupFD, attr.CgroupFD = true, fd
 	return fork()
 }
 

@@ -33,13 +33,16 @@ const (
 	Unsupported
 	NotHeld
 	QueueFull
+	UnknownTemplate
+	NotAllowed
 )
 
 // Passing reports whether a refusal is about the moment rather than about the task and the node.
 func (c RefusalCode) Passing() bool { return c == NodeDraining || c == QueueFull }
 
 var refusalNames = [...]string{"", "no feasible node", "unknown task type", "unknown mode", "duplicate task",
-	"invalid task", "never fits", "node draining", "unsupported", "not held", "queue full"}
+	"invalid task", "never fits", "node draining", "unsupported", "not held", "queue full", "unknown template",
+	"not allowed"}
 
 func (c RefusalCode) String() string {
 	if int(c) < len(refusalNames) {
@@ -65,6 +68,8 @@ type Assignment struct {
 	Type, Mode string
 	Shape      Shape
 	TimeScale  float64
+	Command    *Command // nil: the type says what runs
+	Attempt    int      // 1 is the first
 }
 
 // Enqueue carries placements to a worker. Placed is the scheduler's cumulative vector P at Number,
@@ -117,6 +122,7 @@ type Measured struct {
 	Startup     time.Duration // part of the run: until the program itself began, where that is known apart
 	OutOfMemory bool          // it was killed for taking more than its demand
 	Output      string        // the end of what it printed
+	Printed     int64         // bytes
 }
 
 // CompletionNotice carries completions to the scheduler that placed the tasks.
@@ -221,8 +227,9 @@ type Setup struct {
 
 // SubmitRequest carries tasks from a client.
 type SubmitRequest struct {
-	Client string
+	Client string // collects the results; empty, of a job: nobody does
 	Tasks  []TaskSpec
+	Job    *Job // of all these tasks; nil: none
 }
 
 // CollectRequest asks for the records of a client's ended tasks; it waits up to Wait for the first. After

@@ -30,21 +30,28 @@ type TaskSpec struct {
 	Demand     *Resources
 	Duration   *int64 // milliseconds
 	AtMostOnce bool
-	TimeScale  float64 // >= 1; 1 is real time
+	TimeScale  float64  // >= 1; 1 is real time
+	Command    *Command // runs instead of what the type says; nil: the type's
 }
 
 // Task is a task as a scheduler places it: its shape on every node class resolved.
 type Task struct {
-	ID         string
-	Seed       uint64 // hash of ID: every draw for this task comes from (run seed, Seed)
+	ID      string
+	Seed    uint64 // hash of ID: every draw for this task comes from (run seed, Seed)
+	*Kind          // shared with the tasks that are alike
+	Attempt int    // 0 for the first placement
+	Tried   *Tried // nodes that refused or lost it: no longer candidates
+}
+
+// Kind is what a task needs. Tasks that are alike share one, so it is not changed while one of them lives.
+type Kind struct {
 	Type, Mode string
-	Uniform    Shape // the task's own figures, where no profile speaks
+	Uniform    Shape // the tasks' own figures, where no profile speaks
 	HasUniform bool
-	PerClass   []Offer // by ClassID: the profile of its type and mode; shared, never written
+	PerClass   []Offer // by ClassID: the profile of type and mode; shared, never written
 	AtMostOnce bool
 	TimeScale  float64
-	Attempt    int     // 0 for the first placement
-	Tried      []int32 // nodes that refused or lost it: no longer candidates
+	Barred     *NodeSet // nodes that may not run them; nil: none
 }
 
 // Offer is a profile's entry for one node class; Known is false where the profile has none.
@@ -53,13 +60,29 @@ type Offer struct {
 	Known bool
 }
 
-// ShapeOn returns what t needs on a node of class c: the profile's figures where it has them, else
+// ShapeOn returns what a task needs on a node of class c: the profile's figures where it has them, else
 // the task's own. It is false when neither exists, so the class cannot run the task.
-func (t *Task) ShapeOn(c ClassID) (Shape, bool) {
-	if int(c) < len(t.PerClass) && t.PerClass[c].Known {
-		return t.PerClass[c].Shape, true
+func (k *Kind) ShapeOn(c ClassID) (Shape, bool) {
+	if int(c) < len(k.PerClass) && k.PerClass[c].Known {
+		return k.PerClass[c].Shape, true
 	}
-	return t.Uniform, t.HasUniform
+	return k.Uniform, k.HasUniform
+}
+
+// Tried is a list of nodes, the latest first. Most tasks have none.
+type Tried struct {
+	Node    int32
+	Earlier *Tried
+}
+
+// Has reports whether node i is in the list.
+func (t *Tried) Has(i int) bool {
+	for ; t != nil; t = t.Earlier {
+		if int(t.Node) == i {
+			return true
+		}
+	}
+	return false
 }
 
 // HashID hashes a task id (FNV-1a, 64 bits) without allocating.

@@ -5,7 +5,6 @@ package procfs
 import (
 	"bytes"
 	"fmt"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,7 +13,7 @@ import (
 // Identity names a process like no other before or after it: process numbers are used again, but not
 // at one time since one boot.
 func Identity(pid int) (string, error) {
-	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	boot, err := ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {
 		return "", fmt.Errorf("the machine's boot: %w", err)
 	}
@@ -69,7 +68,7 @@ func MembershipOf(pid int) (Membership, error) {
 
 // Marked reports whether a process was started with a variable in its environment.
 func Marked(pid int, variable string) bool {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
+	text, err := ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
 	return err == nil && variable != "" && slices.Contains(strings.Split(string(text), "\x00"), variable)
 }
 
@@ -83,7 +82,7 @@ const (
 
 // stat returns what the kernel says about a process, from its state on.
 func stat(pid int) ([][]byte, error) {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	text, err := ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
 		return nil, err
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strconv"
 	"time"
 
@@ -70,7 +69,7 @@ var pageSize = int64(os.Getpagesize())
 
 // Anonymous returns the memory of a process that is resident and not backed by a file, in bytes.
 func Anonymous(pid int) int64 {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
+	text, err := ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
 	if err != nil {
 		return 0
 	}
@@ -83,7 +82,7 @@ func Anonymous(pid int) int64 {
 
 // Name is what a process calls itself; empty when it is gone.
 func Name(pid int) string {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
+	text, err := ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
 	if err != nil {
 		return ""
 	}
@@ -92,21 +91,24 @@ func Name(pid int) string {
 
 // Children lists the children of a process, whichever of its threads has started them.
 func Children(pid int) (pids []int, err error) {
-	threads := fmt.Sprintf("/proc/%d/task", pid)
-	entries, err := os.ReadDir(threads)
+	entries, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
 	if err != nil {
 		return nil, err
 	}
-	for _, thread := range entries {
-		text, err := os.ReadFile(filepath.Join(threads, thread.Name(), "children"))
-		if err != nil {
-			continue // it has just ended
-		}
-		for _, field := range bytes.Fields(text) {
-			pids = append(pids, int(Number(field)))
-		}
+	for _, entry := range entries {
+		below, _ := ChildrenOfThread(pid, int(Number([]byte(entry.Name())))) // none, if it has just ended
+		pids = append(pids, below...)
 	}
 	return pids, nil
+}
+
+// ChildrenOfThread lists the children that one thread of a process has started, or was given.
+func ChildrenOfThread(pid, thread int) (pids []int, err error) {
+	text, err := ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, thread))
+	for _, field := range bytes.Fields(text) {
+		pids = append(pids, int(Number(field)))
+	}
+	return pids, err
 }
 
 // Number parses what the kernel wrote; what is no number counts as zero.

@@ -4,10 +4,6 @@ package procgroup
 
 import (
 	"fmt"
-	"io"
-	"os"
-	"os/exec"
-	"runtime"
 	"sync"
 	"syscall"
 	"time"
@@ -17,103 +13,33 @@ import (
 	"dodoor/internal/cgroup"
 )
 
-// Program is what a group begins with.
-type Program struct {
-	Path   string
-	Args   []string
-	Dir    string        // where it works
-	Env    []string      // what it gets beyond the least
-	Mark   string        // the one of Env that no other group has
-	Cgroup *cgroup.Group // where it is to run; nil: where this process does
-	Output io.Writer     // of all the group's processes, written to until Done; nil: it is lost
-}
-
 // Group is a program in a session and process group of its own, so that it can be killed together with
 // whatever it has started.
 type Group struct {
-	pid    int // of the program, and the number of the group
-	mark   string
-	cgroup *cgroup.Group
-	done   chan struct{} // closed when the program and all of its group are gone
+	pid     int // of the program, and the number of the group
+	mark    string
+	pidfd   int // of the program; negative where the kernel has none
+	cgroup  *cgroup.Group
+	starter *starter
+	outputs []*output
+	done    chan struct{} // closed when the program and all of its group are gone
 
 	mu   sync.Mutex
 	gone bool // the number may belong to somebody else by now
 
 	// Valid once done is closed:
-	status syscall.WaitStatus
-	cpu    time.Duration // of every process of the group
-}
-
-// Start starts a program. No shell is involved. Should this process die, the program is killed. A group
-// beside an error says that the program had begun, and is gone again.
-func (p *Program) Start() (*Group, error) {
-	g := &Group{mark: p.Mark, cgroup: p.Cgroup, done: make(chan struct{})}
-	cmd := exec.Command(p.Path, p.Args...)
-	cmd.Dir = p.Dir
-	cmd.Env = append([]string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C"}, p.Env...)
-	cmd.Stdout, cmd.Stderr = p.Output, p.Output
-	cmd.WaitDelay = time.Second
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
-	started := make(chan error)
-	onThread(func() { g.supervise(cmd, started) })
-	err := <-started
-	if err != nil && cmd.Process == nil {
-		return nil, err
-	}
-	return g, err
-}
-
-// onThread runs f on a thread that serves nobody else and ends with f, and is not the process's first:
-// to the kernel, the first one's control group is that of the process.
-func onThread(f func()) {
-	go func() {
-		runtime.LockOSThread()
-		if unix.Gettid() != os.Getpid() {
-			f()
-			return // Go ends a thread whose goroutine ends without letting go of it
-		}
-		settled := make(chan struct{})
-		onThread(func() {
-			close(settled)
-			f()
-		})
-		<-settled
-		runtime.UnlockOSThread()
-	}()
-}
-
-// supervise starts the program and stays until it is gone. The parent of the kernel's Pdeathsig is a
-// thread, so that thread must not end before the program does.
-func (g *Group) supervise(cmd *exec.Cmd, started chan<- error) {
-	err := becomeSubreaper()
-	if err == nil {
-		err = g.begin(cmd)
-	}
-	if cmd.Process != nil && err != nil {
-		g.signal(syscall.SIGKILL)
-		g.finish(cmd)
-	}
-	started <- err
-	if err == nil {
-		g.finish(cmd)
-	}
-}
-
-func (g *Group) begin(cmd *exec.Cmd) error {
-	fork := func() error { return running.start(g, cmd) }
-	if g.cgroup == nil {
-		return fork()
-	}
-	return g.cgroup.Start(cmd, fork)
+	status   unix.WaitStatus
+	cpu      time.Duration // of every process of the group
+	peak     int64         // bytes
+	vanished bool
 }
 
 // finish waits for the end of the program and ends what it has left behind.
-func (g *Group) finish(cmd *exec.Cmd) {
+func (g *Group) finish() {
 	defer close(g.done)
 	// The program stays a zombie until it is waited for, which keeps the group's number its own while
 	// the rest of the group is killed.
-	for unix.Waitid(unix.P_PID, g.pid, nil, unix.WEXITED|unix.WNOWAIT, nil) == unix.EINTR {
-	}
+	awaitEnd(g.pid, g.pidfd)
 	g.mu.Lock()
 	_ = syscall.Kill(-g.pid, syscall.SIGKILL) // fails when nobody is left
 	g.gone = true
@@ -121,11 +47,16 @@ func (g *Group) finish(cmd *exec.Cmd) {
 	if g.cgroup != nil {
 		g.cgroup.Kill()
 	}
-	g.cpu = running.reapStrays(g)
-	_ = cmd.Wait() // says what ProcessState says
-	g.status = cmd.ProcessState.Sys().(syscall.WaitStatus)
-	g.cpu += cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime() + reapOrphans(g.pid)
+	g.cpu, g.vanished = running.reapStrays(g)
+	var usage unix.Rusage
+	g.status, usage = reap(g.pid)
+	g.cpu += timeOf(&usage) + reapOrphans(g.pid)
+	g.peak = ownPeak(usage.Maxrss)
 	running.forget(g)
+	starters.leave(g.starter)
+	for _, o := range g.outputs {
+		o.finish()
+	}
 }
 
 // becomeSubreaper makes orphaned descendants children of this process, wherever it runs, instead of the
@@ -138,14 +69,14 @@ var becomeSubreaper = sync.OnceValue(func() error {
 // held is free when a task has ended. It returns their CPU time.
 func reapOrphans(pgid int) (cpu time.Duration) {
 	for {
-		var usage syscall.Rusage
-		_, err := syscall.Wait4(-pgid, nil, 0, &usage)
+		var usage unix.Rusage
+		_, err := unix.Wait4(-pgid, nil, 0, &usage)
 		switch {
-		case err == syscall.EINTR:
+		case err == unix.EINTR:
 		case err != nil:
 			return cpu
 		default:
-			cpu += time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
+			cpu += timeOf(&usage)
 		}
 	}
 }
@@ -182,6 +113,14 @@ func (g *Group) Done() <-chan struct{} { return g.done }
 
 // CPU is the time of every process of the group, once it is gone.
 func (g *Group) CPU() time.Duration { return g.cpu }
+
+// Peak is the most memory that one process of the group held, in bytes, once the group is gone. It is zero where
+// the kernel does not say: of a program that held about as much as this process, or less.
+func (g *Group) Peak() int64 { return g.peak }
+
+// Vanished reports, once the group is gone, that nothing the program started can be left anywhere. It is false as well
+// while other groups have orphans: one of them may be a stranger of this group.
+func (g *Group) Vanished() bool { return g.vanished }
 
 // Exit is the exit code of the program once the group is gone, and describes an end that should not have
 // been. The code of a program that a signal ended is 128 plus the signal's number, as a shell has it.

@@ -6,6 +6,9 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+	"pgregory.net/rapid"
+
+	"dodoor/worker/executor/executortest"
 )
 
 // The process's first thread, whose control group is that of the process, is never taken, although there is
@@ -28,4 +31,75 @@ func TestThreadsOfTheirOwn(t *testing.T) {
 	inside.Wait()
 	close(all)
 	work.Wait()
+}
+
+// A thread is there as long as one of its programs, retired or not, and none starts programs once it is retired.
+func TestStartersOutliveTheirPrograms(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n, programs, retired := &nursery{}, map[*starter]int{}, map[*starter]bool{}
+		some := func(t *rapid.T) *starter {
+			var all []*starter
+			for s := range programs {
+				all = append(all, s)
+			}
+			if len(all) == 0 {
+				t.Skip("no thread")
+			}
+			return rapid.SampledFrom(all).Draw(t, "thread")
+		}
+		leave := func(s *starter) {
+			n.leave(s)
+			if programs[s]--; programs[s] == 0 {
+				delete(programs, s)
+				if _, open := <-s.work; open {
+					t.Fatal("a thread without programs stays")
+				}
+			}
+		}
+		t.Repeat(map[string]func(*rapid.T){
+			"enter": func(t *rapid.T) {
+				s := n.enter()
+				if retired[s] {
+					t.Fatal("a retired thread is to start a program")
+				}
+				programs[s]++
+			},
+			"leave":  func(t *rapid.T) { leave(some(t)) },
+			"retire": func(t *rapid.T) { s := some(t); n.retire(s); retired[s] = true },
+			"": func(t *rapid.T) {
+				inUse := 0
+				for s := range programs {
+					if s.do(func() error { return unix.EAGAIN }) != unix.EAGAIN {
+						t.Fatal("a thread does not work")
+					}
+					if !retired[s] {
+						inUse++
+					}
+				}
+				if inUse > 1 {
+					t.Fatalf("%d threads for programs", inUse)
+				}
+			},
+		})
+		for s, left := range programs {
+			for range left {
+				leave(s)
+			}
+		}
+	})
+}
+
+// The end of a program is not that of its thread, with which the kernel would kill the others.
+func TestProgramsOutliveTheirNeighbours(t *testing.T) {
+	long := startShell(t, "sleep 1000")
+	for range 20 {
+		short := startShell(t, "exit 3")
+		<-short.Done()
+		if code, _ := short.Exit(); code != 3 || short.starter != long.starter {
+			t.Fatalf("exit %d, of the same thread: %t", code, short.starter == long.starter)
+		}
+	}
+	if !executortest.Alive(long.pid) {
+		t.Error("the neighbour of programs that ended has died")
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
@@ -17,6 +18,7 @@ type Line struct {
 	bar   *progressbar.ProgressBar
 	rate  rate
 	drawn time.Duration
+	width func() int // of the terminal, 0: nobody knows; nil: there is none
 
 	total int
 	plain io.Writer // instead of the bar
@@ -24,6 +26,8 @@ type Line struct {
 }
 
 const (
+	barWidth  = 24
+	barFrame  = 12 // what stands around the text, the bar and two numbers
 	drawEvery = 200 * time.Millisecond
 	step      = 0.05 // of the work, between two lines of text
 	enough    = 0.02 // of the work, to guess how long the rest takes
@@ -39,7 +43,15 @@ type rate struct {
 // New returns nil when w is nil or no terminal.
 func New(w io.Writer, total int) *Line {
 	if file, ok := w.(*os.File); ok && file != nil && term.IsTerminal(int(file.Fd())) {
-		return newBar(w, total)
+		l := newBar(w, total)
+		l.width = func() int {
+			columns, _, err := term.GetSize(int(file.Fd()))
+			if err != nil {
+				return 0
+			}
+			return columns
+		}
+		return l
 	}
 	return nil
 }
@@ -56,7 +68,7 @@ func newBar(w io.Writer, total int) *Line {
 	return &Line{total: total, bar: progressbar.NewOptions(total,
 		progressbar.OptionSetWriter(w),
 		progressbar.OptionShowCount(),
-		progressbar.OptionSetWidth(24),
+		progressbar.OptionSetWidth(barWidth),
 		progressbar.OptionSetPredictTime(false),
 		progressbar.OptionSetElapsedTime(false),
 		progressbar.OptionClearOnFinish(),
@@ -76,7 +88,27 @@ func (l *Line) Show(done int, now time.Duration, describe func(perSecond float64
 	case now-l.drawn >= drawEvery:
 		l.drawn = now
 		l.bar.Set(done)
-		l.bar.Describe(describe(l.rate.update(now, done)))
+		text := describe(l.rate.update(now, done))
+		if l.width != nil {
+			text = fit(text, l.width(), l.total)
+		}
+		l.bar.Describe(text)
+	}
+}
+
+// fit leaves out what a line has no room for: a bar that goes over two lines is drawn below itself each time.
+func fit(text string, columns, total int) string {
+	room := max(0, columns-barWidth-barFrame-2*len(strconv.Itoa(total)))
+	if short := []rune(text); columns > 0 && len(short) > room {
+		return string(short[:room])
+	}
+	return text
+}
+
+// Clear makes room for other lines, until the bar is drawn again.
+func (l *Line) Clear() {
+	if l != nil && l.bar != nil {
+		_ = l.bar.Clear() // what cannot be drawn need not be cleared
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 )
 
 func TestBar(t *testing.T) {
@@ -25,6 +26,24 @@ func TestBar(t *testing.T) {
 		t.Errorf("drawn more often than every %v: %q", drawEvery, b.String())
 	}
 	p.Finish()
+}
+
+// A line is as long as its terminal is wide, at most.
+func TestNarrowTerminals(t *testing.T) {
+	for _, columns := range []int{60, 80, 200, 0} {
+		var b bytes.Buffer
+		p := newBar(&b, 1_000_000)
+		p.width = func() int { return columns }
+		long := strings.Repeat("0123456789", 10)
+		p.Show(1_000_000-1, time.Second, func(float64) string { return long })
+		longest := 0
+		for line := range strings.SplitSeq(b.String(), "\r") {
+			longest = max(longest, utf8.RuneCountInString(line))
+		}
+		if columns > 0 && longest > columns || columns%200 == 0 && !strings.Contains(b.String(), long) {
+			t.Errorf("%d columns: %d in %q", columns, longest, b.String())
+		}
+	}
 }
 
 // Nothing is drawn where nobody looks.
@@ -72,4 +91,21 @@ func TestTimes(t *testing.T) {
 			t.Errorf("%v, %v: %q, want %q", c.elapsed, c.share, got, c.want)
 		}
 	}
+}
+
+// Other lines have the terminal to themselves after the bar was cleared: it goes over the whole of it with blanks.
+func TestClear(t *testing.T) {
+	var drawn bytes.Buffer
+	l := newBar(&drawn, 10)
+	l.Show(5, time.Second, func(float64) string { return "half" })
+	if !strings.Contains(drawn.String(), "half") {
+		t.Fatalf("drew %q", drawn.String())
+	}
+	width := len([]rune(drawn.String()[strings.LastIndex(drawn.String(), "half"):]))
+	drawn.Reset()
+	l.Clear()
+	if left := strings.Trim(drawn.String(), "\r "); left != "" && left != "\x1b[2K" || len(drawn.String()) < min(width, 4) {
+		t.Errorf("cleared with %q", drawn.String())
+	}
+	(*Line)(nil).Clear()
 }

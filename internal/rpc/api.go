@@ -14,6 +14,11 @@ type Scheduler interface {
 	Collect(ctx context.Context, r cluster.CollectRequest) (cluster.CollectReply, error)
 	Cancel(ctx context.Context, taskID string) (bool, error)
 	Tasks(ctx context.Context, q cluster.TaskQuery) ([]cluster.TaskStatus, error)
+	Jobs(ctx context.Context, q cluster.JobQuery) ([]cluster.JobStatus, error)
+	JobTasks(ctx context.Context, q cluster.JobTaskQuery) ([]cluster.JobTask, error)
+	CancelJob(ctx context.Context, job string) (tasks int64, err error)
+	RetryJob(ctx context.Context, job string) (tasks int64, err error)
+	ForgetJob(ctx context.Context, job string) (known bool, err error)
 	Complete(ctx context.Context, n cluster.CompletionNotice) error
 	Push(ctx context.Context, s cluster.Snapshot) error
 	View(ctx context.Context) (cluster.ClusterStatus, error)
@@ -31,6 +36,9 @@ type Worker interface {
 	Cancel(ctx context.Context, taskID string) (bool, error)
 	Drain(ctx context.Context, draining bool) error
 	Tasks(ctx context.Context, q cluster.TaskQuery) ([]cluster.TaskStatus, error)
+	Refuses(ctx context.Context, t cluster.Template) (reason string, err error)
+	Output(ctx context.Context, r cluster.OutputRequest) (cluster.OutputChunk, error)
+	ForgetJob(ctx context.Context, job string) error
 	State(ctx context.Context) (cluster.Report, error)
 	Counters(ctx context.Context) (map[string]int64, error)
 	Setup(ctx context.Context) (cluster.Setup, error)

@@ -40,7 +40,7 @@ type Config struct {
 func Default() Config {
 	var tcp net.Dialer
 	return Config{
-		MaxMessageBytes:  1 << 20,
+		MaxMessageBytes:  2 << 20,
 		MaxSnapshotBytes: 32 << 20,
 		DialTimeout:      2 * time.Second,
 		CallTimeout:      10 * time.Second,

@@ -1,6 +1,8 @@
 package rpc
 
 import (
+	"math"
+
 	"dodoor/gen-go/dodoor"
 	"dodoor/internal/cluster"
 )
@@ -38,6 +40,10 @@ func (e encoder) assignment(w *assignmentMessage, a *cluster.Assignment) *dodoor
 	w.assignment = dodoor.Assignment{
 		Number: &a.Number, TaskID: &a.TaskID, TaskType: &a.Type, Mode: optional(&a.Mode),
 		Demand: e.amounts(&w.demand, &a.Shape.Demand), DurationMs: &a.Shape.Duration, TimeScale: &a.TimeScale,
+		Command: e.command(a.Command),
+	}
+	if a.Attempt > 0 {
+		w.assignment.Attempt = narrow(int64(a.Attempt))
 	}
 	return &w.assignment
 }
@@ -79,6 +85,12 @@ func (d *decoder) assignment(w *dodoor.Assignment, a *cluster.Assignment, low, h
 	a.Shape.Demand = d.amounts("demand", w.Demand, amount)
 	a.Shape.Duration = d.between("duration_ms", w.DurationMs, 0, cluster.MaxDuration)
 	a.TimeScale = d.timeScale("time_scale", w.TimeScale)
+	if w.Command != nil {
+		a.Command = d.command(w.Command)
+	}
+	if w.Attempt != nil {
+		a.Attempt = d.int32("attempt", w.Attempt, 0, math.MaxInt32)
+	}
 }
 
 func (e encoder) enqueueReply(r cluster.EnqueueReply) *dodoor.EnqueueReply {

@@ -21,6 +21,7 @@ func (e encoder) notice(n *cluster.CompletionNotice) *dodoor.CompletionNotice {
 			ExitCode: f.narrow(c.ExitCode), Reason: optionalText(c.Reason),
 			WaitUs: f.micros(c.Wait), RunUs: f.micros(c.Run), CPUMs: f.millis(c.CPU), PeakMemoryMib: &c.PeakMemory,
 			StartupUs: f.micros(c.Startup), OutOfMemory: &c.OutOfMemory, Output: optionalText(c.Output),
+			PrintedBytes: &c.Printed,
 		}
 		w.Completions[i] = &messages[i]
 	}
@@ -85,18 +86,22 @@ func (d *decoder) completion(w *dodoor.Completion) cluster.Completion {
 		Reason:   d.text("reason", w.Reason),
 		Wait:     d.micros("wait_us", w.WaitUs),
 		Run:      d.micros("run_us", w.RunUs),
-		Measured: d.measured(w.CPUMs, w.PeakMemoryMib, w.StartupUs, w.GetOutOfMemory(), w.Output),
+		Measured: d.measured(w.CPUMs, w.PeakMemoryMib, w.StartupUs, w.GetOutOfMemory(), w.Output, w.PrintedBytes),
 	}
 }
 
-func (d *decoder) measured(cpu, peak, startup *int64, outOfMemory bool, output *string) cluster.Measured {
-	return cluster.Measured{
+func (d *decoder) measured(cpu, peak, startup *int64, outOfMemory bool, output *string, printed *int64) cluster.Measured {
+	m := cluster.Measured{
 		CPU:         d.millis("cpu_ms", cpu),
 		PeakMemory:  d.count("peak_memory_mib", peak),
 		Startup:     d.micros("startup_us", startup),
 		OutOfMemory: outOfMemory,
 		Output:      d.text("output", output),
 	}
+	if printed != nil {
+		m.Printed = d.count("printed_bytes", printed)
+	}
+	return m
 }
 
 // recordMessage holds a TaskRecord and its demand.
@@ -115,6 +120,7 @@ func (e encoder) record(w *recordMessage, f *figuresMessage, r *cluster.TaskReco
 		Outcome: f.outcome(r.Outcome), ExitCode: f.narrow(r.ExitCode), Reason: optionalText(r.Reason),
 		CPUMs: f.millis(r.CPU), PeakMemoryMib: &r.PeakMemory, ViewDecisions: &r.ViewDecisions,
 		StartupUs: f.micros(r.Startup), OutOfMemory: &r.OutOfMemory, Output: optionalText(r.Output),
+		PrintedBytes: &r.Printed,
 	}
 	return &w.record
 }
@@ -135,7 +141,7 @@ func (d *decoder) record(w *dodoor.TaskRecord) cluster.TaskRecord {
 		Outcome:       enum(d, "outcome", w.Outcome, cluster.Lost),
 		ExitCode:      d.int32("exit_code", w.ExitCode, math.MinInt32, math.MaxInt32),
 		Reason:        d.text("reason", w.Reason),
-		Measured:      d.measured(w.CPUMs, w.PeakMemoryMib, w.StartupUs, w.GetOutOfMemory(), w.Output),
+		Measured:      d.measured(w.CPUMs, w.PeakMemoryMib, w.StartupUs, w.GetOutOfMemory(), w.Output, w.PrintedBytes),
 		ViewDecisions: d.count("view_decisions", w.ViewDecisions),
 	}
 }

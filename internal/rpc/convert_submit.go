@@ -19,13 +19,13 @@ func (e encoder) submit(r *cluster.SubmitRequest) *dodoor.SubmitRequest {
 	for i := range r.Tasks {
 		tasks[i] = e.task(&messages[i], &r.Tasks[i])
 	}
-	return &dodoor.SubmitRequest{Client: &r.Client, Tasks: tasks}
+	return &dodoor.SubmitRequest{Client: optional(&r.Client), Tasks: tasks, Job: e.job(r.Job)}
 }
 
 func (e encoder) task(w *taskMessage, t *cluster.TaskSpec) *dodoor.TaskSpec {
 	w.task = dodoor.TaskSpec{
-		ID: &t.ID, TaskType: &t.Type, Mode: optional(&t.Mode), DurationMs: t.Duration,
-		AtMostOnce: &t.AtMostOnce, TimeScale: &t.TimeScale,
+		ID: &t.ID, TaskType: optional(&t.Type), Mode: optional(&t.Mode), DurationMs: t.Duration,
+		AtMostOnce: &t.AtMostOnce, TimeScale: &t.TimeScale, Command: e.command(t.Command),
 	}
 	if t.Demand != nil {
 		w.task.Demand = e.amounts(&w.demand, t.Demand)
@@ -40,7 +40,12 @@ func (d *decoder) submit(w *dodoor.SubmitRequest) (r cluster.SubmitRequest, refu
 		d.missing("request")
 		return r, nil
 	}
-	r.Client = d.name("client", w.Client)
+	if w.Job != nil {
+		job := d.job(w.Job)
+		r.Job, r.Client = &job, d.optionalName("client", w.Client)
+	} else {
+		r.Client = d.name("client", w.Client)
+	}
 	r.Tasks = make([]cluster.TaskSpec, 0, d.length("tasks", len(w.Tasks), maxItems))
 	figures := make([]figures, cap(r.Tasks))
 	for i := range figures {
@@ -79,7 +84,11 @@ type figures struct {
 }
 
 func (d *decoder) task(w *dodoor.TaskSpec, t *cluster.TaskSpec, f *figures) {
-	t.Type = d.name("task_type", w.TaskType)
+	if w.Command != nil {
+		t.Type, t.Command = cluster.CommandType, d.command(w.Command)
+	} else {
+		t.Type = d.name("task_type", w.TaskType)
+	}
 	t.Mode = d.optionalName("mode", w.Mode)
 	if w.Demand != nil {
 		f.demand = d.amounts("demand", w.Demand, amount)
@@ -138,7 +147,7 @@ func (d *decoder) refusals(w []*dodoor.Refusal, lowest int64) []cluster.Refusal 
 	for i, m := range w {
 		d.enter("refused", i)
 		refused[i] = cluster.Refusal{
-			TaskID: d.name("task_id", m.TaskID), Code: enum(d, "code", m.Code, cluster.QueueFull),
+			TaskID: d.name("task_id", m.TaskID), Code: enum(d, "code", m.Code, cluster.NotAllowed),
 			Message: d.text("message", m.Message),
 		}
 		if m.Number != nil || lowest > 0 {

@@ -15,14 +15,15 @@ import (
 
 // Bounds on arrival. Amounts, durations and time scales have theirs in package cluster.
 const (
-	maxName    = 256     // bytes of an id, a name or an address
-	maxText    = 4096    // bytes of a reason or message for people
-	maxItems   = 1 << 16 // tasks, placements, records ... in one message
-	maxNodes   = 1 << 17 // nodes in one message, and its rows about nodes
+	maxName    = cluster.MaxName // of an id, a name or an address
+	maxText    = 4096            // bytes of a reason or message for people
+	maxItems   = 1 << 16         // tasks, placements, records ... in one message
+	maxNodes   = 1 << 17         // nodes in one message, and its rows about nodes
 	maxMicros  = math.MaxInt64 / int64(time.Microsecond)
 	maxMillis  = math.MaxInt64 / int64(time.Millisecond)
 	maxPollMs  = int64(10 * time.Minute / time.Millisecond)
 	maxNesting = 8
+	maxChunk   = 1 << 20 // bytes of output in one message
 )
 
 // decoder turns a message into values and remembers the first thing wrong with it; from then on its

@@ -98,12 +98,12 @@ func TestCodesMatchTheWire(t *testing.T) {
 	for p := cluster.Placing; p <= cluster.Ended; p++ {
 		match(p.String(), dodoor.Phase(p).String())
 	}
-	for c := cluster.NoFeasibleNode; c <= cluster.QueueFull; c++ {
+	for c := cluster.NoFeasibleNode; c <= cluster.NotAllowed; c++ {
 		match(strings.Replace(c.String(), "task type", "type", 1), dodoor.RefusalCode(c).String())
 	}
 	const unset = "<UNSET>"
 	for _, beyond := range []string{dodoor.ErrorCode(cluster.Gap + 1).String(), dodoor.Outcome(cluster.Lost + 1).String(),
-		dodoor.Phase(cluster.Ended + 1).String(), dodoor.RefusalCode(cluster.QueueFull + 1).String()} {
+		dodoor.Phase(cluster.Ended + 1).String(), dodoor.RefusalCode(cluster.NotAllowed + 1).String()} {
 		if beyond != unset {
 			t.Errorf("the IDL has %s, package cluster does not", beyond)
 		}

@@ -30,6 +30,9 @@ func obliging() *fakeScheduler {
 		counters: func(context.Context) (map[string]int64, error) { return nil, nil },
 		setup:    func(context.Context) (cluster.Setup, error) { return cluster.Setup{}, nil },
 		become:   func(context.Context, string, uint64) error { return nil },
+		jobs:     func(context.Context, cluster.JobQuery) ([]cluster.JobStatus, error) { return nil, nil },
+		jobTasks: func(context.Context, cluster.JobTaskQuery) ([]cluster.JobTask, error) { return nil, nil },
+		onJob:    func(context.Context, string, string) (int64, error) { return 0, nil },
 	}
 }
 

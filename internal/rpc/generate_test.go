@@ -83,7 +83,11 @@ var riders = rapid.Ptr(reports, true)
 
 var taskSpecs = rapid.Custom(func(t *rapid.T) cluster.TaskSpec {
 	demand, duration := resources(amounts), rapid.Int64Range(0, cluster.MaxDuration)
-	return cluster.TaskSpec{ID: names.Draw(t, "id"), Type: names.Draw(t, "type"), Mode: maybe.Draw(t, "mode"),
+	command, typ := rapid.Ptr(commands, true).Draw(t, "command"), cluster.CommandType
+	if command == nil {
+		typ = names.Draw(t, "type")
+	}
+	return cluster.TaskSpec{ID: names.Draw(t, "id"), Type: typ, Mode: maybe.Draw(t, "mode"), Command: command,
 		Demand: rapid.Ptr(demand, true).Draw(t, "demand"), Duration: rapid.Ptr(duration, true).Draw(t, "duration"),
 		AtMostOnce: rapid.Bool().Draw(t, "at most once"), TimeScale: rapid.Float64Range(1, cluster.MaxTimeScale).Draw(t, "scale")}
 })
@@ -91,7 +95,7 @@ var taskSpecs = rapid.Custom(func(t *rapid.T) cluster.TaskSpec {
 func refusals(numbers *rapid.Generator[int64]) *rapid.Generator[[]cluster.Refusal] {
 	return listOf(rapid.Custom(func(t *rapid.T) cluster.Refusal {
 		return cluster.Refusal{TaskID: names.Draw(t, "id"), Message: texts.Draw(t, "message"),
-			Code: cluster.RefusalCode(rapid.IntRange(1, int(cluster.QueueFull)).Draw(t, "code")), Number: numbers.Draw(t, "number")}
+			Code: cluster.RefusalCode(rapid.IntRange(1, int(cluster.NotAllowed)).Draw(t, "code")), Number: numbers.Draw(t, "number")}
 	}))
 }
 
@@ -109,7 +113,7 @@ var records = rapid.Custom(func(t *rapid.T) cluster.TaskRecord {
 
 var measures = rapid.Custom(func(t *rapid.T) cluster.Measured {
 	return cluster.Measured{CPU: millisec.Draw(t, "cpu"), PeakMemory: counts.Draw(t, "peak"), Startup: spans.Draw(t, "startup"),
-		OutOfMemory: rapid.Bool().Draw(t, "oom"), Output: texts.Draw(t, "output")}
+		OutOfMemory: rapid.Bool().Draw(t, "oom"), Output: texts.Draw(t, "output"), Printed: counts.Draw(t, "printed")}
 })
 
 var taskStatuses = rapid.Custom(func(t *rapid.T) cluster.TaskStatus {
@@ -142,7 +146,8 @@ var enqueues = rapid.Custom(func(t *rapid.T) cluster.Enqueue {
 		q.Assignments = append(q.Assignments, cluster.Assignment{Number: q.Number, TaskID: names.Draw(t, "id"),
 			Type: names.Draw(t, "type"), Mode: maybe.Draw(t, "mode"), Shape: cluster.Shape{
 				Demand: resources(amounts).Draw(t, "demand"), Duration: rapid.Int64Range(0, cluster.MaxDuration).Draw(t, "duration")},
-			TimeScale: rapid.Float64Range(1, cluster.MaxTimeScale).Draw(t, "scale")})
+			TimeScale: rapid.Float64Range(1, cluster.MaxTimeScale).Draw(t, "scale"),
+			Command:   rapid.Ptr(commands, true).Draw(t, "command"), Attempt: int32s.Draw(t, "attempt")})
 	}
 	return q
 })

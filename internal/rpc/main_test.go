@@ -37,6 +37,26 @@ type fakeScheduler struct {
 	counters func(context.Context) (map[string]int64, error)
 	setup    func(context.Context) (cluster.Setup, error)
 	become   func(context.Context, string, uint64) error
+	jobs     func(context.Context, cluster.JobQuery) ([]cluster.JobStatus, error)
+	jobTasks func(context.Context, cluster.JobTaskQuery) ([]cluster.JobTask, error)
+	onJob    func(ctx context.Context, what, job string) (int64, error) // cancel, retry or forget
+}
+
+func (f *fakeScheduler) Jobs(ctx context.Context, q cluster.JobQuery) ([]cluster.JobStatus, error) {
+	return f.jobs(ctx, q)
+}
+func (f *fakeScheduler) JobTasks(ctx context.Context, q cluster.JobTaskQuery) ([]cluster.JobTask, error) {
+	return f.jobTasks(ctx, q)
+}
+func (f *fakeScheduler) CancelJob(ctx context.Context, job string) (int64, error) {
+	return f.onJob(ctx, "cancel", job)
+}
+func (f *fakeScheduler) RetryJob(ctx context.Context, job string) (int64, error) {
+	return f.onJob(ctx, "retry", job)
+}
+func (f *fakeScheduler) ForgetJob(ctx context.Context, job string) (bool, error) {
+	known, err := f.onJob(ctx, "forget", job)
+	return known > 0, err
 }
 
 func (f *fakeScheduler) Submit(ctx context.Context, r cluster.SubmitRequest) ([]cluster.Refusal, error) {
@@ -77,8 +97,18 @@ type fakeWorker struct {
 	state    func(context.Context) (cluster.Report, error)
 	counters func(context.Context) (map[string]int64, error)
 	setup    func(context.Context) (cluster.Setup, error)
+	refuses  func(context.Context, cluster.Template) (string, error)
+	output   func(context.Context, cluster.OutputRequest) (cluster.OutputChunk, error)
+	forget   func(context.Context, string) error
 }
 
+func (f *fakeWorker) Refuses(ctx context.Context, t cluster.Template) (string, error) {
+	return f.refuses(ctx, t)
+}
+func (f *fakeWorker) Output(ctx context.Context, r cluster.OutputRequest) (cluster.OutputChunk, error) {
+	return f.output(ctx, r)
+}
+func (f *fakeWorker) ForgetJob(ctx context.Context, job string) error { return f.forget(ctx, job) }
 func (f *fakeWorker) Attach(ctx context.Context, s cluster.SchedulerRef) (cluster.AttachReply, error) {
 	return f.attach(ctx, s)
 }

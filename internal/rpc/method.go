@@ -30,6 +30,13 @@ const (
 	MethodStatus
 	MethodSetup
 	MethodSwitchPolicy
+	MethodJobs
+	MethodJobTasks
+	MethodCancelJob
+	MethodRetryJob
+	MethodForgetJob
+	MethodRefuses
+	MethodOutput
 
 	numMethods
 )
@@ -65,6 +72,13 @@ var methods = [numMethods]struct {
 	MethodStatus:              {wire: "status", counted: "status"},
 	MethodSetup:               {wire: "setup", counted: "setup"},
 	MethodSwitchPolicy:        {wire: "switchPolicy", counted: "switch_policy"},
+	MethodJobs:                {wire: "jobs", counted: "jobs", waits: true},
+	MethodJobTasks:            {wire: "jobTasks", counted: "job_tasks"},
+	MethodCancelJob:           {wire: "cancelJob", counted: "cancel_job"},
+	MethodRetryJob:            {wire: "retryJob", counted: "retry_job"},
+	MethodForgetJob:           {wire: "forgetJob", counted: "forget_job"},
+	MethodRefuses:             {wire: "refuses", counted: "refuses"},
+	MethodOutput:              {wire: "output", counted: "output", waits: true},
 }
 
 // String returns the name under which messages of this kind are counted.

@@ -37,6 +37,14 @@ func newPool(addr string, cfg Config, snapshots bool) *pool {
 	}
 }
 
+// patient gives a long poll, which waits so long for news, its deadline where ctx has none: the wait on top of CallTimeout.
+func (p *pool) patient(ctx context.Context, wait time.Duration) (context.Context, context.CancelFunc) {
+	if _, ok := ctx.Deadline(); ok {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, p.cfg.CallTimeout+max(wait, 0))
+}
+
 // Call implements thrift.TClient. It never repeats a request.
 func (p *pool) Call(ctx context.Context, name string, args, result thrift.TStruct) (thrift.ResponseMeta, error) {
 	method := byWireName[name]

@@ -35,6 +35,9 @@ func TestSchedulerRoundTrips(t *testing.T) {
 	check("submit", func(t *rapid.T) {
 		sent := cluster.SubmitRequest{Client: names.Draw(t, "client"),
 			Tasks: rapid.SliceOfN(taskSpecs, 0, 4).Draw(t, "tasks")}
+		if sent.Job = rapid.Ptr(jobs, true).Draw(t, "job"); sent.Job != nil {
+			sent.Client = maybe.Draw(t, "collector")
+		}
 		answer := refusals(rapid.Just[int64](0)).Draw(t, "refused")
 		h.submit = func(_ context.Context, got cluster.SubmitRequest) ([]cluster.Refusal, error) {
 			same(t, "request", got, sent)

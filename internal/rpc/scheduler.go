@@ -30,7 +30,7 @@ func (c *SchedulerClient) Close() error {
 	return c.peer.Close()
 }
 
-// SchedulerService serves s. Only Collect is exempt from Config.MaxHandlers: it waits for work to
+// SchedulerService serves s. Only long polls are exempt from Config.MaxHandlers: they wait for work to
 // end, which the other methods have to report.
 func SchedulerService(s Scheduler, dims cluster.Dimensions) Service {
 	return newService(dodoor.NewSchedulerServiceProcessor(&schedulerHandler{s, dims}), schedulerSnapshots)
@@ -69,11 +69,8 @@ func (h *schedulerHandler) submit(ctx context.Context, s submission) (refused []
 
 // Collect implements Scheduler. Without a deadline it gets the poll's wait on top of CallTimeout.
 func (c *SchedulerClient) Collect(ctx context.Context, r cluster.CollectRequest) (cluster.CollectReply, error) {
-	if _, ok := ctx.Deadline(); !ok {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, c.polls.cfg.CallTimeout+max(r.Wait, 0))
-		defer cancel()
-	}
+	ctx, cancel := c.polls.patient(ctx, r.Wait)
+	defer cancel()
 	wire := dodoor.NewSchedulerServiceClient(c.polls)
 	return expect(&c.peer, MethodCollect, (*decoder).collectReply).from(wire.Collect(ctx, encoder{c.dims}.collect(&r)))
 }

@@ -95,6 +95,36 @@ func (h *workerHandler) Tasks(ctx context.Context, w *dodoor.TaskQuery) ([]*dodo
 	return handle(ctx, h.dims, w, (*decoder).query, h.to.Tasks, encoder.taskStatuses)
 }
 
+// Refuses implements Worker.
+func (c *WorkerClient) Refuses(ctx context.Context, t cluster.Template) (string, error) {
+	reason, err := c.wire().Refuses(ctx, encoder{c.dims}.template(&t))
+	return reason, callerError(err)
+}
+
+func (h *workerHandler) Refuses(ctx context.Context, w *dodoor.Template) (string, error) {
+	return handle(ctx, h.dims, w, (*decoder).template, h.to.Refuses, as[string])
+}
+
+// Output implements Worker. Without a deadline it gets the request's wait on top of CallTimeout.
+func (c *WorkerClient) Output(ctx context.Context, r cluster.OutputRequest) (cluster.OutputChunk, error) {
+	ctx, cancel := c.calls.patient(ctx, r.Wait)
+	defer cancel()
+	return expect(&c.peer, MethodOutput, (*decoder).outputChunk).from(c.wire().Output(ctx, encoder{c.dims}.output(&r)))
+}
+
+func (h *workerHandler) Output(ctx context.Context, w *dodoor.OutputRequest) (*dodoor.OutputChunk, error) {
+	return handle(ctx, h.dims, w, (*decoder).output, h.to.Output, encoder.outputChunk)
+}
+
+// ForgetJob implements Worker.
+func (c *WorkerClient) ForgetJob(ctx context.Context, job string) error {
+	return callerError(c.wire().ForgetJob(ctx, job))
+}
+
+func (h *workerHandler) ForgetJob(ctx context.Context, job string) error {
+	return accept(ctx, h.dims, job, (*decoder).jobID, h.to.ForgetJob)
+}
+
 // State implements Worker.
 func (c *WorkerClient) State(ctx context.Context) (cluster.Report, error) {
 	return expect(&c.peer, MethodState, (*decoder).wholeReport).from(c.wire().State(ctx))

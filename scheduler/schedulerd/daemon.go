@@ -173,8 +173,8 @@ func (d *Daemon) drain() error {
 	d.replica.Draining()
 	d.perform(d.replica.Settle(d.now()))
 	d.mu.Unlock()
-	unfinished := d.await(d.cfg.DrainTimeout, d.replica.Pending)
-	uncollected := d.await(min(lastCollect, d.cfg.DrainTimeout), d.replica.Uncollected)
+	unfinished := d.left(d.cfg.DrainTimeout, d.replica.Pending)
+	uncollected := d.left(min(lastCollect, d.cfg.DrainTimeout), d.replica.Uncollected)
 	if uncollected > 0 {
 		d.log.Warn("results were not collected", "results", uncollected)
 	}
@@ -185,17 +185,17 @@ func (d *Daemon) drain() error {
 	return nil
 }
 
-// await waits until a count of the replica's is zero, for a bounded time, and returns what is left.
-func (d *Daemon) await(limit time.Duration, count func() int) (left int) {
+// left waits until a count of the replica's is zero, for a bounded time, and returns what is left.
+func (d *Daemon) left(limit time.Duration, count func() int) (n int) {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
 	poll.Until(ctx, scheduler.TickEvery, func() bool {
 		d.mu.Lock()
 		defer d.mu.Unlock()
-		left = count()
-		return left == 0
+		n = count()
+		return n == 0
 	})
-	return left
+	return n
 }
 
 // perform starts what the replica wants done. The caller holds the lock, so that every stream gets its
@@ -214,7 +214,7 @@ func (d *Daemon) perform(actions *scheduler.Actions) {
 		d.probe(call)
 	}
 	for _, call := range actions.Cancel {
-		d.peers[call.Node].cancel(call.TaskID)
+		d.peers[call.Node].cancel(call)
 	}
 	for _, delta := range actions.Flush {
 		d.data.post(delta)

@@ -17,7 +17,7 @@ func (d *Daemon) Submit(_ context.Context, r cluster.SubmitRequest) ([]cluster.R
 	var refused []cluster.Refusal
 	for i := range r.Tasks {
 		before := time.Now()
-		actions, refusal := d.replica.Submit(before.Sub(d.start), r.Client, &r.Tasks[i])
+		actions, refusal := d.replica.SubmitJob(before.Sub(d.start), r.Job, r.Client, &r.Tasks[i])
 		d.metrics.decision.Observe(time.Since(before))
 		if refusal != nil {
 			refused = append(refused, *refusal)
@@ -29,18 +29,36 @@ func (d *Daemon) Submit(_ context.Context, r cluster.SubmitRequest) ([]cluster.R
 
 // Collect returns the records of a client's ended tasks, waiting up to r.Wait for the first.
 func (d *Daemon) Collect(ctx context.Context, r cluster.CollectRequest) (cluster.CollectReply, error) {
-	deadline := time.NewTimer(r.Wait)
+	var reply cluster.CollectReply
+	var refused error
+	err := d.await(ctx, r.Wait, func() bool {
+		var records []cluster.TaskRecord
+		var cursor int64
+		records, cursor, refused = d.replica.Collect(nil, &r)
+		reply = d.collected(records, cursor)
+		return refused != nil || len(records) > 0
+	})
+	if err != nil {
+		return cluster.CollectReply{}, err
+	}
+	return reply, refused
+}
+
+// await asks, under the lock, whenever there is news, until ask says that it is done, the wait is over or the service
+// ends. It fails when the caller gives up.
+func (d *Daemon) await(ctx context.Context, wait time.Duration, ask func() (done bool)) error {
+	deadline := time.NewTimer(wait)
 	defer deadline.Stop()
 	for timedOut := false; ; {
 		d.mu.Lock()
-		records, cursor, err := d.replica.Collect(nil, &r)
+		done := ask() || timedOut
 		news := d.news
-		if err == nil && len(records) == 0 && !timedOut {
+		if !done {
 			d.waiting++
 		}
 		d.mu.Unlock()
-		if err != nil || len(records) > 0 || timedOut {
-			return d.collected(records, cursor), err
+		if done {
+			return nil
 		}
 		select {
 		case <-news:
@@ -49,7 +67,7 @@ func (d *Daemon) Collect(ctx context.Context, r cluster.CollectRequest) (cluster
 		case <-d.running.Done():
 			timedOut = true
 		case <-ctx.Done():
-			return cluster.CollectReply{}, ctx.Err()
+			return ctx.Err()
 		}
 	}
 }

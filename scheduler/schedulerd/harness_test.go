@@ -68,7 +68,8 @@ func newReplica(t testing.TB, data string, policy scheduler.Policy) *Daemon {
 func replicaConfig(data string, policy scheduler.Policy) Config {
 	return Config{
 		Replica: scheduler.Config{Name: "s1", Seed: 1, DeltaBatch: 8, MaxAttempts: 5, ReplaceTimeout: time.Minute, MaxPending: 1 << 20,
-			RetainResults: 1 << 20, RetainFor: time.Hour, Dimensions: cluster.Standard(), Types: []cluster.TaskType{{Name: "simulated"}}},
+			RetainResults: 1 << 20, RetainFor: time.Hour, RetainJobs: time.Hour, Dimensions: cluster.Standard(),
+			Types: []cluster.TaskType{{Name: "simulated"}}},
 		Policy: policy, Listen: "127.0.0.1:0", DataService: data, RPC: rpc.Default(), MaxBatch: 128,
 		NodeGrace: time.Second, ProbeTimeout: time.Second, DrainTimeout: time.Millisecond, Log: quiet,
 		Metrics: telemetry.NewRegistry("scheduler", "s1")}
@@ -219,6 +220,11 @@ func (w *fakeWorker) State(context.Context) (cluster.Report, error) {
 	defer w.mu.Unlock()
 	return w.report(), nil
 }
+func (w *fakeWorker) Refuses(context.Context, cluster.Template) (string, error) { return "", nil }
+func (w *fakeWorker) Output(context.Context, cluster.OutputRequest) (cluster.OutputChunk, error) {
+	return cluster.OutputChunk{}, errors.ErrUnsupported
+}
+func (w *fakeWorker) ForgetJob(context.Context, string) error { return nil }
 func (w *fakeWorker) Setup(context.Context) (cluster.Setup, error) {
 	return cluster.Setup{}, errors.ErrUnsupported
 }

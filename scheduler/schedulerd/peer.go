@@ -24,6 +24,10 @@ type peer struct {
 	wait     time.Duration      // until the next attempt
 	resting  bool               // for that long
 	message  cluster.Enqueue    // under way
+
+	cancels    []scheduler.CancelCall // what the worker is to stop, not told yet
+	queued     map[string]bool        // the tasks among them
+	cancelling bool
 }
 
 // connectPeer opens the stream to the process that now owns a node index. The caller holds the lock.
@@ -110,6 +114,7 @@ func (p *peer) attach() scheduler.Move {
 
 func (p *peer) enqueue() scheduler.Move {
 	reply, err := p.client.Enqueue(p.ctx, p.message)
+	clear(p.message.Assignments) // commands may be large
 	return p.settle(err, func(now time.Duration) scheduler.Verdict {
 		batch := p.delivery.UnderWay()
 		for i := range batch {

@@ -5,7 +5,6 @@ import (
 	"errors"
 
 	"dodoor/internal/cluster"
-	"dodoor/internal/rpc"
 	"dodoor/scheduler"
 )
 
@@ -34,18 +33,5 @@ func (d *Daemon) probe(call scheduler.ProbeCall) {
 		d.mu.Lock()
 		defer d.mu.Unlock()
 		d.perform(d.replica.Probed(d.now(), answer))
-	})
-}
-
-// cancel asks the worker to stop a task. Its completion notice says what became of it; a worker out of
-// reach is dealt with by its stream.
-func (p *peer) cancel(taskID string) {
-	if p == nil {
-		return
-	}
-	p.d.work.Go(func() {
-		if _, err := p.client.Cancel(p.ctx, taskID); err != nil && !errors.Is(err, rpc.ErrUnavailable) && p.ctx.Err() == nil {
-			p.d.log.Warn("cancelling failed", "task", taskID, "worker", p.node.Name, "error", err)
-		}
 	})
 }

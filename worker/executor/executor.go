@@ -6,7 +6,9 @@ package executor
 
 import (
 	"context"
+	"errors"
 
+	"dodoor/internal/cluster"
 	"dodoor/worker"
 )
 
@@ -15,6 +17,8 @@ type Executor interface {
 	// Run runs one task to its end. When ctx ends it stops the execution, all of it, and returns: timed out
 	// if that was a deadline, cancelled otherwise.
 	Run(ctx context.Context, s worker.Start) worker.Result
+	// Allows says why the executor may not run a command here, if so, and which setting to change.
+	Allows(t *cluster.Template) error
 	// Check fails when something is missing that tasks need. It removes what earlier processes of the
 	// worker have left behind, and comes before the first task.
 	Check() error
@@ -34,6 +38,11 @@ type Executor interface {
 // Base has what an Executor need not do: it does real work, depends on nothing that could be away, leaves
 // nothing behind and holds nothing. Executors embed it and redefine what differs.
 type Base struct{}
+
+// Allows refuses every command: an executor of types runs none.
+func (Base) Allows(*cluster.Template) error {
+	return errors.New("worker.executor names an executor that runs no commands: leave it empty, and list programs in process.allow")
+}
 
 // Check never fails: nothing needs to be installed.
 func (Base) Check() error { return nil }

@@ -33,8 +33,11 @@ func Lost(err error) worker.Result {
 
 // OutOfMemory is the result of a task that was killed at its limit, and says what to do about it.
 func OutOfMemory(exitCode int, s *worker.Start) worker.Result {
-	r := Failed(exitCode, fmt.Errorf("killed: it needs more memory than its demand, %d MiB; raise memory_mb of task type %s, mode %q",
-		MemoryLimit(s), s.Type, s.Mode))
+	where := fmt.Sprintf("raise memory_mb of task type %s, mode %q", s.Type, s.Mode)
+	if s.Command != nil {
+		where = "submit it with more memory"
+	}
+	r := Failed(exitCode, fmt.Errorf("killed: it needs more memory than its demand, %d MiB; %s", MemoryLimit(s), where))
 	r.OutOfMemory = true
 	return r
 }

@@ -20,6 +20,9 @@ type Sleep struct {
 // Emulates reports that time can be scaled.
 func (Sleep) Emulates() bool { return true }
 
+// Allows every command: none of it happens.
+func (Sleep) Allows(*cluster.Template) error { return nil }
+
 // Run waits. The result's CPU time and memory are zero.
 func (e Sleep) Run(ctx context.Context, s worker.Start) worker.Result {
 	timer := time.NewTimer(e.Duration(&s))

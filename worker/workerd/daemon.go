@@ -17,12 +17,14 @@ import (
 	"dodoor/internal/telemetry"
 	"dodoor/worker"
 	"dodoor/worker/executor"
+	"dodoor/worker/spool"
 )
 
 // Config holds a worker service's settings.
 type Config struct {
 	Node         worker.Config // Node.Address and Node.Incarnation are set by New
 	Executors    map[string]executor.Executor
+	Spool        *spool.Spool // what commands printed; nil: nothing is kept. The worker closes it
 	Listen       string
 	Address      string // what others dial; empty: the bound address
 	DataService  string // address
@@ -78,7 +80,7 @@ func newOn(listener net.Listener, cfg Config) (*Daemon, error) {
 	start := time.Now()
 	self := cfg.Node.Node
 	self.Incarnation = start.UnixNano()
-	cfg.Node.Node = self
+	cfg.Node.Node, cfg.Node.Judge = self, cfg.judge
 	node, err := worker.New(cfg.Node)
 	if err != nil {
 		return nil, err
@@ -142,6 +144,9 @@ func (d *Daemon) Run(ctx context.Context) error {
 	d.work.Wait()
 	d.hangUpNotifiers()
 	if err := CloseExecutors(d.cfg.Executors); err != nil {
+		d.log.Warn("ends all the same", "error", err)
+	}
+	if err := d.cfg.Spool.Close(); err != nil {
 		d.log.Warn("ends all the same", "error", err)
 	}
 	d.data.close()

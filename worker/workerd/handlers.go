@@ -17,6 +17,7 @@ func (d *Daemon) Attach(_ context.Context, s cluster.SchedulerRef) (cluster.Atta
 
 // Enqueue takes placements.
 func (d *Daemon) Enqueue(_ context.Context, e cluster.Enqueue) (cluster.EnqueueReply, error) {
+	d.judge(&e)
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	reply, actions, err := d.node.Enqueue(d.now(), &e)

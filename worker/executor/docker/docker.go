@@ -13,16 +13,19 @@ import (
 	"dodoor/internal/procfs"
 	"dodoor/worker"
 	"dodoor/worker/executor"
+	"dodoor/worker/spool"
 )
 
 // Config is how containers are run.
 type Config struct {
-	Host      string   // address of the engine; empty: DOCKER_HOST, or the default socket
-	User      string   // uid:gid that tasks run as
-	PidsLimit int      // processes and threads of a task
-	TmpfsMB   int64    // size of each place that a task can write to, in MiB of its memory; 0: there is none
-	Worker    string   // whose containers they are
-	Images    []string // that tasks need: Check wants them on the engine
+	Host      string       // address of the engine; empty: DOCKER_HOST, or the default socket
+	User      string       // uid:gid that tasks run as
+	PidsLimit int          // processes and threads of a task
+	TmpfsMB   int64        // size of each place that a task can write to, in MiB of its memory; 0: there is none
+	Worker    string       // whose containers they are
+	Images    []string     // that tasks need: Check wants them on the engine
+	Commands  []string     // images that commands may name; or "*"
+	Spool     *spool.Spool // keeps what commands print; nil: nobody does
 }
 
 // Executor runs each task in a container of its own, which the engine holds to the task's demand: a task
@@ -119,6 +122,12 @@ func (d *Executor) Run(ctx context.Context, s worker.Start) worker.Result {
 	if ctx.Err() != nil {
 		return executor.Interrupted(ctx)
 	}
-	x := &execution{Executor: d, task: &s, begin: time.Now()}
+	x := &execution{Executor: d, task: &s, begin: time.Now(), capture: executor.NewCapture(d.cfg.Spool, &s)}
+	defer x.capture.End()
+	if s.Command != nil {
+		if err := d.Allows(s.Command.Template); err != nil {
+			return executor.Failed(executor.NoExitCode, err)
+		}
+	}
 	return x.run(ctx)
 }

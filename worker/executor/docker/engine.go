@@ -29,6 +29,9 @@ type engine interface {
 	// wait returns once the engine has noted the request. The channel then gets one value, at the end
 	// of ctx at the latest.
 	wait(ctx context.Context, name string, until container.WaitCondition) (<-chan exit, error)
+	// attach hands over what a container prints from its start on, and gives it its input. It returns once the engine has
+	// noted the request. The channel then gets one value, once all has arrived, or at the end of ctx.
+	attach(ctx context.Context, name string, in []byte, out, errs io.Writer) (<-chan error, error)
 	start(ctx context.Context, name string) error
 	stats(ctx context.Context, name string) (*container.StatsResponse, error)
 	inspect(ctx context.Context, name string) (*container.State, error)
@@ -129,6 +132,28 @@ func (e dockerEngine) wait(ctx context.Context, name string, until container.Wai
 
 func (e dockerEngine) start(ctx context.Context, name string) error {
 	return e.ContainerStart(ctx, name, container.StartOptions{})
+}
+
+func (e dockerEngine) attach(ctx context.Context, name string, in []byte, out, errs io.Writer) (<-chan error, error) {
+	stream, err := e.ContainerAttach(ctx, name, container.AttachOptions{Stream: true, Stdin: len(in) > 0, Stdout: true, Stderr: true})
+	if err != nil {
+		return nil, err
+	}
+	stop := context.AfterFunc(ctx, stream.Close)
+	go func() { // ends with the connection; a program need not read its input
+		if len(in) > 0 {
+			_, _ = stream.Conn.Write(in)
+			_ = stream.CloseWrite()
+		}
+	}()
+	done := make(chan error, 1)
+	go func() {
+		_, err := stdcopy.StdCopy(out, errs, stream.Reader)
+		stop()
+		stream.Close()
+		done <- err
+	}()
+	return done, nil
 }
 
 func (e dockerEngine) stats(ctx context.Context, name string) (*container.StatsResponse, error) {

@@ -17,10 +17,11 @@ import (
 // execution is one task in its container.
 type execution struct {
 	*Executor
-	task  *worker.Start
-	begin time.Time
-	name  string // ours, known even when the engine did not answer
-	id    string // the engine's
+	task    *worker.Start
+	begin   time.Time
+	capture *executor.Capture // of a command
+	name    string            // ours, known even when the engine did not answer
+	id      string            // the engine's
 
 	ended   <-chan exit
 	hangUp  context.CancelFunc // on ended
@@ -48,12 +49,18 @@ func (x *execution) run(ctx context.Context) worker.Result {
 		return x.neverBegan(ctx, err)
 	}
 	defer func() { x.hangUp() }()
+	finish, err := x.listen()
+	if err != nil {
+		return x.neverBegan(ctx, err)
+	}
 	if err := x.request(requestLimit, func(ctx context.Context) error { return x.engine.start(ctx, x.name) }); err != nil {
+		finish(false)
 		return x.notStarted(ctx, err)
 	}
 	m := x.measure()
 	code, err := x.await(ctx)
 	m.stop()
+	finish(true)
 	return x.result(ctx, code, err, m)
 }
 
@@ -70,7 +77,13 @@ func (x *execution) create(ctx context.Context) error {
 
 func (x *execution) createOnce() error {
 	err := x.request(requestLimit, func(ctx context.Context) (err error) {
-		x.id, err = x.engine.create(ctx, x.name, x.program(x.task), x.confinement(x.task))
+		program := x.program(x.task)
+		if x.task.Command != nil {
+			if err := x.command(program, x.task); err != nil {
+				return err
+			}
+		}
+		x.id, err = x.engine.create(ctx, x.name, program, x.confinement(x.task))
 		return err
 	})
 	if unreachable(err) {

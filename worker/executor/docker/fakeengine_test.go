@@ -18,11 +18,13 @@ var errDown = errors.New("connection refused")
 
 // fakeEngine is an engine in memory. Its containers all do the same.
 type fakeEngine struct {
-	takes  time.Duration // a container's program
-	code   int
-	prints string
-	sample container.StatsResponse
-	oom    func(looks int) bool // after so many inspections
+	takes      time.Duration // a container's program
+	code       int
+	prints     string
+	listens    bool  // attachments end when they are hung up
+	lostOutput error // the end of an attachment
+	sample     container.StatsResponse
+	oom        func(looks int) bool // after so many inspections
 
 	mu         sync.Mutex
 	calls      []string // but stats and ping

@@ -23,14 +23,14 @@ func (x *execution) result(ctx context.Context, code int, err error, m *meter) w
 			err))
 	case code == 0:
 		r = worker.Result{Outcome: cluster.Finished}
-	case x.outOfMemory(code):
+	case x.outOfMemory(code, m.peak):
 		r = executor.OutOfMemory(code, x.task)
 		m.peak = max(m.peak, executor.MemoryLimit(x.task)<<20) // that is what it was killed for
 	default:
 		r = executor.Failed(code, x.exitStatus(code, output))
 	}
 	r.CPU, r.PeakMemory = m.cpu, executor.MiB(m.peak)
-	r.Startup, r.Output = x.startup, output
+	r.Startup, r.Output, r.Printed = x.startup, output, x.capture.Printed()
 	return r
 }
 
@@ -44,6 +44,9 @@ func (x *execution) exitStatus(code int, output string) error {
 
 // output is the end of what the container printed, as far as the engine still knows.
 func (x *execution) output() string {
+	if x.task.Command != nil {
+		return x.capture.Tail()
+	}
 	var end executor.Tail
 	_ = x.request(inspectLimit, func(ctx context.Context) error { return x.engine.logs(ctx, x.name, &end) })
 	return end.String()
@@ -52,17 +55,20 @@ func (x *execution) output() string {
 const (
 	killedCode    = 128 + 9 // by the kernel, for one
 	oomCheckEvery = 50 * time.Millisecond
-	oomChecks     = 5
+	oomChecks     = 10
 )
 
 // outOfMemory reports whether a container failed because the kernel killed it, or a part of it, at its
-// memory limit. The engine hears of that apart from the exit, and perhaps a little later.
-func (x *execution) outOfMemory(code int) bool {
+// memory limit. The engine hears of that apart from the exit, and perhaps a little later: one that was killed, or
+// was seen at its limit, is asked about for a while.
+func (x *execution) outOfMemory(code int, peak int64) bool {
+	limit := executor.MemoryLimit(x.task)
+	suspect := code == killedCode || limit > 0 && executor.MiB(peak) >= limit
 	ticker := time.NewTicker(oomCheckEvery)
 	defer ticker.Stop()
 	for range oomChecks {
 		state, err := x.inspect()
-		if err != nil || state.OOMKilled || code != killedCode {
+		if err != nil || state.OOMKilled || !suspect {
 			return err == nil && state.OOMKilled
 		}
 		<-ticker.C

@@ -4,9 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"dodoor/internal/cgroup"
@@ -20,7 +20,7 @@ type fakeVersion struct {
 	before, after error
 }
 
-func (v fakeVersion) Start(_ *cgroup.Group, _ *exec.Cmd, fork func() error) error {
+func (v fakeVersion) Start(_ *cgroup.Group, _ *syscall.SysProcAttr, fork func() error) error {
 	if v.before != nil {
 		return v.before
 	}

@@ -19,6 +19,7 @@ import (
 	"dodoor/internal/procgroup"
 	"dodoor/worker"
 	"dodoor/worker/executor"
+	"dodoor/worker/spool"
 )
 
 // What Config.Cgroup can be.
@@ -30,9 +31,11 @@ const (
 
 // Config is which programs may be run, and how.
 type Config struct {
-	Allow  []string // absolute paths
-	Cgroup string   // auto, required or off
-	Worker string   // whose tasks they are
+	Allow    []string     // absolute paths; of folders with a slash behind them; or "*"
+	Workdirs []string     // folders that commands may work in; or "*"
+	Cgroup   string       // auto, required or off
+	Worker   string       // whose tasks they are
+	Spool    *spool.Spool // keeps what commands print; nil: nobody does
 }
 
 // Executor runs each task as a program of this machine: the first of the type's arguments, which has to be
@@ -44,6 +47,8 @@ type Executor struct {
 	root      string // of control groups
 	owner     string // this process, among those of all workers
 	groups    *cgroup.Groups
+	spares    spares
+	programs  programs
 	unlimited error
 	swept     int
 }
@@ -55,7 +60,7 @@ func New(cfg Config) (*Executor, error) {
 		return nil, fmt.Errorf("executor process: process.cgroup must be auto, required or off, found %q", cfg.Cgroup)
 	}
 	for _, program := range cfg.Allow {
-		if !filepath.IsAbs(program) {
+		if program != anything && !filepath.IsAbs(program) {
 			return nil, fmt.Errorf("executor process: process.allow must list absolute paths, found %q", program)
 		}
 	}
@@ -69,7 +74,7 @@ func New(cfg Config) (*Executor, error) {
 // Check fails when a program is missing, or the limits that are required. It decides about limits, so it
 // has to come before the first task. What earlier processes of this worker have left behind, it removes.
 func (p *Executor) Check() error {
-	if err := p.checkPrograms(); err != nil {
+	if err := p.checkAllowed(); err != nil {
 		return fmt.Errorf("executor process: %w", err)
 	}
 	p.swept, p.unlimited = sweepWorkFolders(p.cfg.Worker), nil
@@ -130,8 +135,9 @@ func (p *Executor) Unlimited() error { return p.unlimited }
 // Swept returns how many folders of tasks Check removed, of files or of control groups.
 func (p *Executor) Swept() int { return p.swept }
 
-// Close removes this process's control groups. Nothing may run any more.
+// Close removes this process's control groups and spare folders. Nothing may run any more.
 func (p *Executor) Close() error {
+	p.spares.remove()
 	if p.groups == nil {
 		return nil
 	}
@@ -140,19 +146,6 @@ func (p *Executor) Close() error {
 	}
 	p.groups = nil
 	return nil
-}
-
-func (p *Executor) checkPrograms() error {
-	if len(p.cfg.Allow) == 0 {
-		return errors.New("process.allow is empty, so that no task could run: list the programs of the task types")
-	}
-	var missing []error
-	for _, program := range p.cfg.Allow {
-		if err := runnable(program); err != nil {
-			missing = append(missing, fmt.Errorf("process.allow: %w: install it here, or take it off the list", err))
-		}
-	}
-	return errors.Join(missing...)
 }
 
 // runnable fails for what is no program of this process's user. Symbolic links are followed, as in starting
@@ -172,7 +165,8 @@ func runnable(program string) error {
 
 // Run runs one task, in a folder of its own that is removed afterwards. The result's CPU is the time of all
 // of the task's processes. PeakMemory is the kernel's account in a control group, page cache included;
-// otherwise the most that the processes were seen to hold at one time, looking every 50 ms. Startup ends when the program has been loaded.
+// otherwise the most that the processes were seen to hold at one time, looking every 50 ms, or the largest of them ever
+// held, as far as the kernel tells. Startup ends when the program has been loaded.
 //
 // A task that certainly never began, because the machine lacked something, is lost: its scheduler places
 // it elsewhere.
@@ -180,10 +174,13 @@ func (p *Executor) Run(ctx context.Context, s worker.Start) worker.Result {
 	if ctx.Err() != nil {
 		return executor.Interrupted(ctx)
 	}
+	if s.Command != nil {
+		return p.execute(ctx, &s)
+	}
 	if len(s.Argv) == 0 {
 		return executor.Failed(executor.NoExitCode, fmt.Errorf("task type %s names no program", s.Type))
 	}
-	if !slices.Contains(p.cfg.Allow, s.Argv[0]) {
+	if !p.allowsType(s.Argv[0]) {
 		return executor.Failed(executor.NoExitCode, fmt.Errorf("worker %s may not run %.200q: process.allow has only %s",
 			p.cfg.Worker, s.Argv[0], strings.Join(p.cfg.Allow, ", ")))
 	}

@@ -20,14 +20,20 @@ import (
 // execute runs a task whose program is allowed.
 func (p *Executor) execute(ctx context.Context, s *worker.Start) worker.Result {
 	begin := time.Now()
-	folder, err := makeWorkFolder(p.owner)
+	folder, err := p.workFolder()
 	if err != nil {
 		return executor.Lost(fmt.Errorf("worker %s cannot make a folder for the task: %w", p.cfg.Worker, err))
 	}
 	defer removeWorkFolder(folder)
-	mark, output := "TMPDIR="+folder, &executor.Tail{}
-	program := &procgroup.Program{Path: s.Argv[0], Args: s.Argv[1:], Dir: folder, Env: []string{mark, "HOME=" + folder}, Mark: mark,
-		Output: output}
+	output := executor.NewCapture(p.cfg.Spool, s)
+	defer output.End()
+	program, err := p.program(s, folder, output)
+	if err != nil {
+		return p.notPrepared(err)
+	}
+	if program.Input != nil {
+		defer program.Input.Close()
+	}
 	if p.groups != nil {
 		if program.Cgroup, err = p.groups.Create(s.TaskID, limitsOf(s)); err != nil {
 			return executor.Lost(fmt.Errorf("worker %s cannot limit the task: %w", p.cfg.Worker, err))
@@ -40,13 +46,23 @@ func (p *Executor) execute(ctx context.Context, s *worker.Start) worker.Result {
 	}
 	x := &run{group: g, cgroup: program.Cgroup, output: output, task: s, startup: time.Since(begin)}
 	x.await(ctx)
+	if g.Vanished() {
+		p.spares.keep(folder, p.owner)
+	}
 	return x.result(ctx)
 }
 
 // limitsOf is what a task may take: its demand, and no less than anything needs.
 func limitsOf(s *worker.Start) cgroup.Limits {
-	return cgroup.Limits{Millicores: executor.MillicoreLimit(s), Memory: executor.MemoryLimit(s) << 20}
+	memory := executor.MemoryLimit(s) << 20
+	if memory == 0 {
+		memory = noMemoryLimit
+	}
+	return cgroup.Limits{Millicores: executor.MillicoreLimit(s), Memory: memory}
 }
+
+// noMemoryLimit is more than any machine has: to the kernel, that is no limit.
+const noMemoryLimit = 1 << 62
 
 // scarce are the errors of a machine that cannot start another process now, whichever.
 var scarce = []error{syscall.EAGAIN, syscall.ENOMEM, syscall.EMFILE, syscall.ENFILE}
@@ -57,6 +73,9 @@ func notRun(g *procgroup.Group, err error) worker.Result {
 	ofProgram := errors.As(err, &fork) && fork.Op == "fork/exec" &&
 		!slices.ContainsFunc(scarce, func(e error) bool { return errors.Is(fork, e) })
 	err = fmt.Errorf("start the program: %w", err)
+	if errors.Is(err, syscall.E2BIG) {
+		err = fmt.Errorf("%w: arguments and environment together are more than the kernel takes: use standard input or a file", err)
+	}
 	if g != nil || ofProgram {
 		return executor.Failed(executor.NoExitCode, err)
 	}
@@ -67,50 +86,50 @@ func notRun(g *procgroup.Group, err error) worker.Result {
 type run struct {
 	group       *procgroup.Group
 	cgroup      *cgroup.Group // nil: there are no limits
-	output      *executor.Tail
+	output      *executor.Capture
 	task        *worker.Start
 	startup     time.Duration
 	peak        int64 // bytes that were seen; a control group knows better
 	interrupted bool  // the context ended it
 }
 
-// memoryEvery is how often to look at memory that nobody else keeps an account of.
+// memoryEvery is how often to look at memory that nobody else keeps an account of. The kernel's own figure, of the largest
+// process, has to do for what is over sooner.
 const memoryEvery = 50 * time.Millisecond
 
 // await stays until nothing of the task is left, and sees to that at the end of ctx.
 func (x *run) await(ctx context.Context) {
 	seen := procfs.NewUsage(x.group.PID())
-	var tick <-chan time.Time
-	if x.cgroup == nil || !x.cgroup.Account().Readable() {
-		ticker := time.NewTicker(memoryEvery)
-		defer ticker.Stop()
-		tick = ticker.C
-		seen.Sample()
-	}
-	for {
+	ticker := time.NewTicker(memoryEvery)
+	defer ticker.Stop()
+	for ended := false; !ended; {
 		select {
 		case <-x.group.Done():
-			x.peak = seen.Peak()
-			return
-		case <-tick:
-			seen.Sample()
+			ended = true
+		case <-ticker.C:
+			if x.cgroup != nil && x.cgroup.Account().Readable() {
+				ticker.Stop()
+			} else {
+				seen.Sample()
+			}
 		case <-ctx.Done():
 			x.interrupted = true
 			x.group.Kill()
 			<-x.group.Done()
-			x.peak = seen.Peak()
-			return
+			ended = true
 		}
 	}
+	x.peak = max(seen.Peak(), x.group.Peak())
 }
 
 // result is how the task ended.
 func (x *run) result(ctx context.Context) worker.Result {
-	cpu, oom := x.group.CPU(), false
+	cpu := x.group.CPU()
 	if x.cgroup != nil {
 		total, peak := x.cgroup.Account().Read()
-		cpu, x.peak = max(cpu, total), max(x.peak, peak)
-		oom = x.cgroup.OutOfMemory()
+		if cpu = max(cpu, total); peak > 0 {
+			x.peak = peak
+		}
 	}
 	var r worker.Result
 	code, err := x.group.Exit()
@@ -119,12 +138,12 @@ func (x *run) result(ctx context.Context) worker.Result {
 		r = executor.Interrupted(ctx)
 	case code == 0:
 		r = worker.Result{Outcome: cluster.Finished}
-	case oom:
+	case x.cgroup != nil && x.cgroup.OutOfMemory():
 		r = executor.OutOfMemory(code, x.task)
 	default:
-		r = executor.Failed(code, executor.WithOutput(err, x.output.String()))
+		r = executor.Failed(code, executor.WithOutput(err, x.output.Tail()))
 	}
 	r.CPU, r.PeakMemory = cpu, executor.MiB(x.peak)
-	r.Startup, r.Output = x.startup, x.output.String()
+	r.Startup, r.Output, r.Printed = x.startup, x.output.Tail(), x.output.Printed()
 	return r
 }

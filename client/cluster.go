@@ -1,0 +1,126 @@
+// Package client brings jobs to a cluster and fetches what comes of them. No service owns a job: every question goes to
+// all schedulers, and the answers are put together here.
+package client
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"sync"
+
+	"dodoor/generator/drive"
+	"dodoor/internal/cluster"
+	"dodoor/internal/rpc"
+)
+
+// Cluster is whom a client talks to.
+type Cluster struct {
+	Schedulers []drive.Target
+	Nodes      func(context.Context) ([]cluster.NodeStatus, error) // the workers that are registered
+	Connect    func(address string) Worker                         // does not wait
+
+	mu      sync.Mutex
+	known   map[string]string // addresses of workers, by name
+	workers map[string]Worker // connections, by address
+}
+
+// Worker is a connection to a worker.
+type Worker interface {
+	rpc.Worker
+	io.Closer
+}
+
+// Close hangs up on the workers. The schedulers are whoever's who named them.
+func (c *Cluster) Close() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, w := range c.workers {
+		w.Close()
+	}
+	c.workers = nil
+}
+
+// dial is the connection to the worker at an address.
+func (c *Cluster) dial(address string) Worker {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	w := c.workers[address]
+	if w == nil {
+		if c.workers == nil {
+			c.workers = map[string]Worker{}
+		}
+		w = c.Connect(address)
+		c.workers[address] = w
+	}
+	return w
+}
+
+// worker is the connection to the worker of a name. It asks who is registered when it does not know the name.
+func (c *Cluster) worker(ctx context.Context, name string) (Worker, error) {
+	address, known := c.address(name)
+	if !known {
+		nodes, err := c.Nodes(ctx)
+		if err != nil {
+			return nil, err
+		}
+		c.note(nodes)
+		if address, known = c.address(name); !known {
+			return nil, awayError{name, nil}
+		}
+	}
+	return c.dial(address), nil
+}
+
+func (c *Cluster) address(name string) (string, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	address, known := c.known[name]
+	return address, known
+}
+
+// note remembers where workers are.
+func (c *Cluster) note(nodes []cluster.NodeStatus) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.known = make(map[string]string, len(nodes))
+	for i := range nodes {
+		c.known[nodes[i].Node.Name] = nodes[i].Node.Address
+	}
+}
+
+// forget has the next one who asks for a worker look where it is now.
+func (c *Cluster) forget(name string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.known, name)
+}
+
+// awayError says that what a task printed cannot be read for now.
+type awayError struct {
+	worker string
+	err    error // nil: it is not registered
+}
+
+func (e awayError) Error() string {
+	if e.err == nil {
+		return fmt.Sprintf("its output is on worker %s, which is away: it can be read again when that is back", e.worker)
+	}
+	return fmt.Sprintf("its output is on worker %s, which does not answer (%v): it can be read again when that is back", e.worker, e.err)
+}
+
+func (e awayError) Unwrap() error { return e.err }
+
+// each calls do for every scheduler at once, and returns the errors in their order, with the scheduler's name.
+func (c *Cluster) each(do func(i int, s *drive.Target) error) []error {
+	errs := make([]error, len(c.Schedulers))
+	var calls sync.WaitGroup
+	for i := range c.Schedulers {
+		calls.Go(func() {
+			if err := do(i, &c.Schedulers[i]); err != nil {
+				errs[i] = fmt.Errorf("scheduler %s: %w", c.Schedulers[i].Name, err)
+			}
+		})
+	}
+	calls.Wait()
+	return errs
+}

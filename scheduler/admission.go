@@ -1,0 +1,129 @@
+package scheduler
+
+import (
+	"time"
+
+	"dodoor/internal/cluster"
+)
+
+// mostHeld bounds the bytes of templates and of the entries of open tasks: beyond it nothing is taken.
+const mostHeld = 512 << 20
+
+// Admit tells whether the replica takes n more tasks now; the error is cluster.Draining or
+// cluster.Overloaded.
+func (r *Replica) Admit(n int) error {
+	switch {
+	case r.draining:
+		return cluster.Errorf(cluster.Draining, "scheduler %s is shutting down; submit to another", r.cfg.Name)
+	case r.pending+n > r.cfg.MaxPending:
+		return cluster.Errorf(cluster.Overloaded, "scheduler %s holds %d unfinished tasks (max_pending = %d); submit later or to another",
+			r.cfg.Name, r.pending, r.cfg.MaxPending)
+	case r.bytes+r.templates.bytes >= mostHeld:
+		return cluster.Errorf(cluster.Overloaded, "scheduler %s holds %d MiB of commands (at most %d); submit later or to another", r.cfg.Name,
+			(r.bytes+r.templates.bytes)>>20, mostHeld>>20)
+	case len(r.view.candidates) == 0:
+		return cluster.Errorf(cluster.Overloaded, "scheduler %s: no worker takes placements now (%d registered); submit later or to another",
+			r.cfg.Name, len(r.nodes.byName))
+	case r.results.full():
+		return cluster.Errorf(cluster.Overloaded, "scheduler %s holds %d results that nobody collected (retain_results = %d); collect them first",
+			r.cfg.Name, r.results.len(), r.cfg.RetainResults)
+	}
+	return nil
+}
+
+// Submit accepts a task and places it from the cached view, or refuses it with the reason. An accepted
+// task reaches exactly one terminal state, which its client can collect.
+func (r *Replica) Submit(now time.Duration, client string, s *cluster.TaskSpec) (*Actions, *cluster.Refusal) {
+	return r.SubmitJob(now, nil, client, s)
+}
+
+// SubmitJob is Submit for a task of a job. Without a client nobody collects its result; the job tells of it.
+func (r *Replica) SubmitJob(now time.Duration, j *cluster.Job, client string, s *cluster.TaskSpec) (*Actions, *cluster.Refusal) {
+	r.begin()
+	refusal := r.accept(now, j, client, s)
+	if refusal != nil {
+		r.stats.Refused++
+	}
+	return &r.actions, refusal
+}
+
+func (r *Replica) accept(now time.Duration, j *cluster.Job, client string, s *cluster.TaskSpec) *cluster.Refusal {
+	if r.holds(s.ID) {
+		return refuse(s.ID, cluster.DuplicateTask, "scheduler %s already has a task with this id", r.cfg.Name)
+	}
+	b, refusal := r.batchOf(j, client, s)
+	if refusal != nil {
+		return refusal
+	}
+	t := r.spare.Take()
+	*t = task{batch: b, phase: cluster.Placing, node: NoNode, received: now,
+		spec: cluster.Task{ID: s.ID, Seed: cluster.HashID(s.ID), Kind: &b.Kind}}
+	if s.Command != nil {
+		t.index, t.entries = s.Command.Index, packEntries(s.Command.Entries)
+	}
+	r.tasks[s.ID] = t
+	if !r.decide(now, t) {
+		delete(r.tasks, s.ID)
+		return r.infeasible(t)
+	}
+	r.opened(t)
+	return nil
+}
+
+// opened books a task that was accepted, or runs again.
+func (r *Replica) opened(t *task) {
+	r.pending++
+	r.bytes += len(t.entries)
+	t.batch.template.retain()
+	if t.batch.job != nil {
+		r.jobs.opened(t)
+	}
+}
+
+// batchOf returns what a task shares with those that are alike.
+func (r *Replica) batchOf(j *cluster.Job, client string, s *cluster.TaskSpec) (*batch, *cluster.Refusal) {
+	if s.Command == nil {
+		if j != nil {
+			return nil, refuse(s.ID, cluster.InvalidTask, "a task of job %s has to bring a command", j.ID)
+		}
+		b := r.batches.Take()
+		*b = batch{client: client}
+		return b, r.catalog.Resolve(s, &b.Kind)
+	}
+	shared, refusal := r.jobs.find(j, s)
+	if refusal != nil {
+		return nil, refusal
+	}
+	fresh := batch{lists: len(s.Command.Entries), client: client, job: shared, template: r.templates.find(s.Command)}
+	if fresh.template == nil {
+		return nil, refuse(s.ID, cluster.UnknownTemplate, "scheduler %s does not know template %.80s (any more): send it along", r.cfg.Name,
+			s.Command.Digest)
+	}
+	if refusal := r.catalog.Resolve(s, &fresh.Kind); refusal != nil {
+		return nil, refusal
+	}
+	latest := &r.latest
+	if shared != nil {
+		latest = &shared.latest
+	}
+	if *latest == nil || !(*latest).same(&fresh) {
+		fresh.Barred = &fresh.template.bar.nodes
+		*latest = &batch{}
+		**latest = fresh
+	}
+	return *latest, nil
+}
+
+// same reports whether tasks of two batches with commands are alike.
+func (b *batch) same(o *batch) bool {
+	return b.template == o.template && b.job == o.job && b.client == o.client && b.lists == o.lists && b.Uniform == o.Uniform &&
+		b.Mode == o.Mode && b.AtMostOnce == o.AtMostOnce && b.TimeScale == o.TimeScale
+}
+
+// holds reports whether a task is here, or was.
+func (r *Replica) holds(id string) bool {
+	if _, live := r.tasks[id]; live {
+		return true
+	}
+	return r.results.byID[id] != nil
+}

@@ -1,0 +1,68 @@
+package scheduler
+
+// again is what it takes to run a task again.
+type again struct {
+	batch   *batch // without a client: nobody waits for the result of a task that somebody else asked for again
+	entries entries
+}
+
+// mostAgain bounds the bytes of what a replica keeps for running tasks again, templates included. Beyond it jobs that are over
+// are forgotten, and when that is not enough, tasks that end cannot run again.
+const mostAgain = 256 << 20
+
+// againWeight is about how many bytes a task takes here beyond its entries.
+const againWeight = 120
+
+func (a *again) size() int {
+	return againWeight + len(a.entries)
+}
+
+// keepAgain keeps what it takes to run a task again that ended otherwise than well.
+func (s *jobs) keepAgain(j *job, t *task) {
+	a := again{t.batch.unclaimed(), t.entries}
+	size := a.size()
+	if t.batch.template.again == 0 {
+		size += t.batch.template.shared.Size()
+	}
+	for front := s.over.Front(); front != nil && s.bytes+size > mostAgain; front = s.over.Front() {
+		s.drop(front.Value.(*job))
+	}
+	if s.bytes+size > mostAgain {
+		return
+	}
+	s.bytes += size
+	t.batch.template.again++
+	t.batch.template.retain()
+	if j.again == nil {
+		j.again = map[int64]again{}
+	}
+	j.again[t.index] = a
+}
+
+// dropAgain lets go of it, if it was kept.
+func (s *jobs) dropAgain(j *job, index int64) {
+	a, kept := j.again[index]
+	if !kept {
+		return
+	}
+	delete(j.again, index)
+	s.bytes -= a.size()
+	t := a.batch.template
+	if t.again--; t.again == 0 {
+		s.bytes -= t.shared.Size()
+	}
+	s.templates.release(t)
+}
+
+// unclaimed is a batch of the same tasks without a client, one copy for all.
+func (b *batch) unclaimed() *batch {
+	if b.client == "" {
+		return b
+	}
+	if b.orphan == nil {
+		b.orphan = &batch{}
+		*b.orphan = *b
+		b.orphan.client, b.orphan.orphan = "", nil
+	}
+	return b.orphan
+}

@@ -1,0 +1,101 @@
+package scheduler
+
+import (
+	"slices"
+	"time"
+
+	"dodoor/internal/cluster"
+)
+
+// RetryJob runs those tasks of a job again that ended otherwise than well, and returns how many these are. When they are many,
+// or there is room for a few (max_pending), the others follow as there is, with the next ticks and ends. It fails when the job is
+// not known here, or there is no room at all.
+func (r *Replica) RetryJob(now time.Duration, id string) (*Actions, int64, error) {
+	r.begin()
+	j := r.jobs.byID[id]
+	if j == nil {
+		return &r.actions, 0, cluster.Errorf(cluster.UnknownTask, "scheduler %s does not know job %q (any more): submit it again",
+			r.cfg.Name, id)
+	}
+	if err := r.Admit(1); err != nil && len(j.again) > 0 {
+		return &r.actions, 0, err
+	}
+	j.why, j.fails = "", 0
+	tasks := len(j.again)
+	r.jobs.retry(j)
+	skipped := r.retrySome(now, j)
+	r.jobs.retried()
+	return &r.actions, int64(tasks - skipped), nil
+}
+
+// retry has the tasks run again, one after the other, that have ended otherwise than well.
+func (s *jobs) retry(j *job) {
+	if !slices.Contains(s.retrying, j) {
+		s.retrying = append(s.retrying, j)
+	}
+	j.retrying, j.retry = true, 0
+}
+
+// retried leaves jobs alone of which nothing is left to be run again.
+func (s *jobs) retried() {
+	s.retrying = slices.DeleteFunc(s.retrying, func(j *job) bool { return !j.retrying })
+}
+
+// retryJobs runs the next tasks again of the jobs that somebody asked for, as there is room.
+func (r *Replica) retryJobs(now time.Duration) {
+	if len(r.jobs.retrying) == 0 {
+		return
+	}
+	for _, j := range r.jobs.retrying {
+		if j.why != "" || r.draining {
+			j.retrying = false
+		}
+		if j.retrying {
+			r.retrySome(now, j)
+		}
+	}
+	r.jobs.retried()
+}
+
+// retrySome runs the next tasks of a job again. It returns how many cannot, as another task has their id by now.
+func (r *Replica) retrySome(now time.Duration, j *job) (skipped int) {
+	room, looked := r.cfg.MaxPending-r.pending, 0
+	var ended []entry
+	j.retrying = false
+	j.from(j.retry, true, func(e *entry) bool {
+		if looked == sweepMost || len(ended) >= room {
+			j.retry, j.retrying = e.index, true
+			return false
+		}
+		looked++
+		_, kept := j.again[e.index]
+		_, taken := r.tasks[j.taskID(e.index)]
+		switch {
+		case kept && taken:
+			skipped++
+		case kept:
+			ended = append(ended, *e)
+		}
+		return true
+	})
+	for i := range ended {
+		r.runAgain(now, j, &ended[i])
+	}
+	return skipped
+}
+
+// runAgain opens an ended task again. Its attempts go on, so that no two have the same number.
+func (r *Replica) runAgain(now time.Duration, j *job, e *entry) {
+	a := j.again[e.index]
+	t := &task{batch: a.batch, entries: a.entries, index: e.index, phase: cluster.Placing, node: NoNode, received: now, attempts: e.attempts,
+		worker: e.worker}
+	id := j.taskID(e.index)
+	t.spec = cluster.Task{ID: id, Seed: cluster.HashID(id), Kind: &a.batch.Kind, Attempt: int(e.attempts)}
+	t.troubled().reason = "it runs again by request"
+	r.tasks[id] = t
+	if e.run > 0 || e.outcome == cluster.Lost {
+		t.ranBefore()
+	}
+	r.opened(t)
+	r.placeAgain(now, t)
+}

@@ -1,0 +1,109 @@
+package scheduler
+
+import (
+	"time"
+
+	"dodoor/internal/cluster"
+)
+
+// task is an accepted task that has not ended: submitted → placed → accepted by a worker → ended. There may be a
+// million of them, so what most do not have is behind a pointer, and what many have in common behind another.
+type task struct {
+	spec        cluster.Task
+	batch       *batch
+	trouble     *trouble // nil: the usual life
+	entries     entries  // of a command
+	index       int64    // in its job
+	incarnation int64    // of the worker process at node
+	number      int64    // in the stream to node; 0: no placement that may still end
+	received    time.Duration
+	accepted    time.Duration
+	view        int64 // decisions that the deciding view included
+	node        int32
+	worker      workerID
+	attempts    int32 // placements so far
+	phase       cluster.Phase
+	cancel      bool // wanted; the worker may not hold the task yet
+}
+
+// batch is what tasks that are alike have in common. Tasks without a command do not share theirs.
+type batch struct {
+	cluster.Kind
+	lists    int       // entries of each command
+	client   string    // collects the results; empty: nobody does
+	template *template // nil: the type says what runs
+	job      *job      // nil: none
+	orphan   *batch    // the same without a client, once a task runs again by request
+}
+
+// trouble is what only a task has that was not taken, or lost, or failed.
+type trouble struct {
+	waiting  time.Duration // since when no node could take it
+	refusals int           // that were not about the moment
+	losses   int           // of a machine that may have had it
+	failures int           // executions that failed, and were followed by another
+	earlier  []placedOn    // placements before the latest
+	reason   string        // why it was placed again
+}
+
+// placedOn is one placement of a task.
+type placedOn struct {
+	worker              workerID
+	incarnation, number int64
+}
+
+// troubled returns the task's trouble, to be added to.
+func (t *task) troubled() *trouble {
+	if t.trouble == nil {
+		t.trouble = &trouble{}
+	}
+	return t.trouble
+}
+
+// waits reports since when no node could take the task; 0: it does not wait.
+func (t *task) waits() time.Duration {
+	if t.trouble == nil {
+		return 0
+	}
+	return t.trouble.waiting
+}
+
+// shape is what a task needs, or needed, where it was placed last.
+func (r *Replica) shape(t *task) (s cluster.Shape) {
+	if t.attempts > 0 {
+		s, _ = t.spec.ShapeOn(r.workers.class(t.worker))
+	}
+	return s
+}
+
+// command returns what a worker has to run; nil: the type says it.
+func (t *task) command() *cluster.Command {
+	b := t.batch
+	if b.template == nil {
+		return nil
+	}
+	var c struct { // one allocation, in the most frequent case
+		cluster.Command
+		entry [1]string
+	}
+	c.Command = cluster.Command{Digest: b.template.digest, Template: b.template.shared, Index: t.index}
+	if b.lists == 1 {
+		c.entry[0] = string(t.entries)
+		c.Entries = c.entry[:]
+	} else {
+		c.Entries = t.entries.list(b.lists)
+	}
+	if b.job != nil {
+		c.Job = b.job.ID
+	}
+	return &c.Command
+}
+
+// unplace sets the task's latest placement aside, before the next one: it may still end.
+func (t *task) unplace() {
+	if t.number > 0 {
+		x := t.troubled()
+		x.earlier = append(x.earlier, placedOn{t.worker, t.incarnation, t.number})
+	}
+	t.number = 0
+}

@@ -1,0 +1,93 @@
+package process
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"dodoor/internal/procgroup"
+	"dodoor/worker"
+	"dodoor/worker/executor"
+)
+
+// What a task finds in its folder when it brings a script.
+const scriptFile = "script"
+
+// program returns what runs as a task, in a folder of its own. It fails with errLacking beneath when this machine lacks
+// something; otherwise the command is at fault.
+func (p *Executor) program(s *worker.Start, folder string, c *executor.Capture) (*procgroup.Program, error) {
+	mark := "TMPDIR=" + folder
+	program := &procgroup.Program{Dir: folder, Mark: mark, Output: c.Stdout()}
+	if s.Command == nil {
+		program.Path, program.Args, program.Env = s.Argv[0], s.Argv[1:], []string{mark, "HOME=" + folder}
+		return program, nil
+	}
+	t := s.Command.Template
+	argv, err := executor.CommandArgs(s.Command)
+	if err != nil {
+		return nil, err
+	}
+	if len(t.Script) > 0 {
+		path := filepath.Join(folder, scriptFile)
+		if err := os.WriteFile(path, t.Script, 0o600); err != nil {
+			return nil, lacking{err}
+		}
+		argv = append(append(executor.Interpreter(t.Script), path), argv...)
+	}
+	if len(argv) == 0 {
+		return nil, errors.New("no program is left once the entries are in their places")
+	}
+	if err := p.allowsEnv(t.Env); err != nil {
+		return nil, err
+	}
+	workdir, err := p.allowsWorkdir(t.Workdir)
+	if err != nil {
+		return nil, err
+	}
+	path, err := p.find(t, workdir, argv[0])
+	if err != nil {
+		return nil, err
+	}
+	if workdir != "" {
+		program.Dir = workdir
+	}
+	program.Path, program.Args, program.Errors = path, argv[1:], c.Stderr()
+	program.Env = append(append([]string{"HOME=" + folder}, executor.CommandEnv(s, p.cfg.Worker)...), mark)
+	if len(t.Stdin) > 0 {
+		program.Input, err = inputOf(t.Stdin, folder)
+	}
+	return program, err
+}
+
+// inputOf returns a file without a name that holds a task's standard input.
+func inputOf(text []byte, folder string) (*os.File, error) {
+	file, err := os.CreateTemp(folder, "stdin-*")
+	if err != nil {
+		return nil, lacking{err}
+	}
+	err = os.Remove(file.Name())
+	if err == nil {
+		_, err = file.Write(text)
+	}
+	if err == nil {
+		_, err = file.Seek(0, io.SeekStart)
+	}
+	if err != nil {
+		file.Close()
+		return nil, lacking{err}
+	}
+	return file, nil
+}
+
+// lacking is the error of a machine that cannot begin a task now, whichever.
+type lacking struct{ error }
+
+// notPrepared is the result of a task whose program was not started.
+func (p *Executor) notPrepared(err error) worker.Result {
+	if errors.As(err, new(lacking)) {
+		return executor.Lost(fmt.Errorf("worker %s cannot prepare the task: %w", p.cfg.Worker, err))
+	}
+	return executor.Failed(executor.NoExitCode, err)
+}
