@@ -10,8 +10,8 @@ import (
 	"dodoor/internal/cluster"
 )
 
-// page is how many tasks of a job are asked for at a time.
-const page = 1024
+// page is how many tasks of a job are asked for at a time, at most: a scheduler answers with as many as fit into a message.
+const page = 8192
 
 // Tasks are the tasks of a job in the order of their indices, from a first one on; those alone that ended otherwise than
 // well, if that is asked. The last thing that comes is an error, if there is one: of the schedulers that did not answer, whose

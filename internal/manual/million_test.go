@@ -75,16 +75,17 @@ func TestAMillionTasks(t *testing.T) {
 	begin := time.Now()
 	submit := p.begins(t, fmt.Sprintf("dodoor submit -datastore %s -array 1-%d -duration 100ms -name million -- true {}", data, manyTasks))
 	var slowest, submitted time.Duration
-	job := ""
+	job, ended := "", (<-chan string)(nil)
 	for open := true; open; {
-		if job == "" {
-			select {
-			case printed := <-submit:
-				job, submitted = strings.TrimSpace(printed), time.Since(begin)
-			case <-time.After(time.Second):
+		select {
+		case printed := <-submit:
+			job, submitted = strings.TrimSpace(printed), time.Since(begin)
+			ended = p.begins(t, "dodoor wait -datastore "+data+" "+job+"; echo $?")
+		case printed := <-ended:
+			if open = false; printed != "0\n" {
+				t.Errorf("wait: %s", printed)
 			}
-		} else {
-			open = strings.HasSuffix(p.types(t.Context(), "timeout 1 dodoor wait -datastore "+data+" "+job+"; echo $?"), "124\n")
+		case <-time.After(time.Second):
 		}
 		asked := time.Now()
 		answer := p.types(t.Context(), "dodoor jobs -datastore "+data)
