@@ -2,6 +2,7 @@ package procgroup
 
 import (
 	"os"
+	"slices"
 	"sync"
 	"testing"
 
@@ -37,11 +38,9 @@ func TestThreadsOfTheirOwn(t *testing.T) {
 func TestStartersOutliveTheirPrograms(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n, programs, retired := &nursery{}, map[*starter]int{}, map[*starter]bool{}
+		var order []*starter // as they came, so that the same draws mean the same threads
 		some := func(t *rapid.T) *starter {
-			var all []*starter
-			for s := range programs {
-				all = append(all, s)
-			}
+			all := slices.DeleteFunc(slices.Clone(order), func(s *starter) bool { return programs[s] == 0 })
 			if len(all) == 0 {
 				t.Skip("no thread")
 			}
@@ -62,7 +61,9 @@ func TestStartersOutliveTheirPrograms(t *testing.T) {
 				if retired[s] {
 					t.Fatal("a retired thread is to start a program")
 				}
-				programs[s]++
+				if programs[s]++; !slices.Contains(order, s) {
+					order = append(order, s)
+				}
 			},
 			"leave":  func(t *rapid.T) { leave(some(t)) },
 			"retire": func(t *rapid.T) { s := some(t); n.retire(s); retired[s] = true },
