@@ -121,8 +121,8 @@ func newExecutor(name string, c *conf.Config, output *spool.Spool) (executor.Exe
 		return docker.New(docker.Config{Host: d.Host, User: d.User, PidsLimit: d.PidsLimit, TmpfsMB: d.TmpfsMB, Worker: c.Worker.Name,
 			Images: images(c), Commands: d.Images, Spool: output})
 	case "process":
-		return process.New(process.Config{Allow: c.Process.Allow, Workdirs: c.Process.Workdirs, Cgroup: c.Process.Cgroup, Worker: c.Worker.Name,
-			Spool: output})
+		return process.New(process.Config{Allow: c.Process.Allow, Workdirs: c.Process.Workdirs, Cgroup: c.Process.Cgroup,
+			PidsLimit: c.Process.PidsLimit, Worker: c.Worker.Name, Spool: output})
 	}
 	return nil, fmt.Errorf("no executor is called %q", name)
 }

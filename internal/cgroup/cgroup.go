@@ -9,6 +9,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"strconv"
 	"sync/atomic"
 	"syscall"
 
@@ -28,6 +29,15 @@ const Parent = "dodoor"
 type Limits struct {
 	Millicores int64
 	Memory     int64 // bytes; there is no swap
+	Processes  int64 // and threads, where the kernel counts them; 0: no limit
+}
+
+// processes is how the kernel writes that limit, under both versions.
+func (l Limits) processes() string {
+	if l.Processes == 0 {
+		return "max"
+	}
+	return strconv.FormatInt(l.Processes, 10)
 }
 
 // Version is a version of the kernel's interface to control groups. Groups are named by their path
@@ -48,6 +58,8 @@ type Version interface {
 	Account(name string) Account
 	// OutOfMemory reports whether the kernel killed a process at the group's memory limit.
 	OutOfMemory(name string) bool
+	// OutOfProcesses reports whether the kernel refused a process at the group's limit.
+	OutOfProcesses(name string) bool
 }
 
 var errNone = errors.New("there are no control groups for both CPU time and memory at")

@@ -31,10 +31,10 @@ func TestFindCgroups(t *testing.T) {
 		{"version 2", map[string]string{"cgroup.controllers": "cpuset cpu io memory pids\n"},
 			func(root string) Version { return version2{root} }},
 		{"version 2 without memory", map[string]string{"cgroup.controllers": "cpuset cpu\n"}, nil},
-		{"version 1", v1, func(root string) Version { return version1{root + "/cpu", root + "/cpuacct", root + "/memory"} }},
+		{"version 1", v1, func(root string) Version { return version1{root + "/cpu", root + "/cpuacct", root + "/memory", ""} }},
 		{"both, limits in version 1", map[string]string{"cgroup.controllers": "hugetlb\n",
 			"cpu/cpu.cfs_quota_us": "-1", "cpuacct/cpuacct.usage": "0",
-			"memory/memory.limit_in_bytes": "1"}, func(root string) Version { return version1{root + "/cpu", root + "/cpuacct", root + "/memory"} }},
+			"memory/memory.limit_in_bytes": "1"}, func(root string) Version { return version1{root + "/cpu", root + "/cpuacct", root + "/memory", ""} }},
 		{"version 1 without memory", without("memory/memory.limit_in_bytes"), nil},
 		{"version 1 without CPU limits", without("cpu/cpu.cfs_quota_us"), nil},
 		{"nothing", nil, nil},
@@ -87,7 +87,7 @@ func TestLimitsOfVersion2(t *testing.T) {
 	}
 	contents(t, root, map[string]string{"cgroup.subtree_control": "cpu memory\n", "d/cgroup.subtree_control": "+cpu +memory"})
 	for name, fails := range map[string]bool{"d/t": false, "d/noswap": false, "d/old": true, "d/missing": true} {
-		if err := v.Confine(&Group{version: v, name: name, limits: Limits{1500, 64 << 20}}); (err != nil) != fails {
+		if err := v.Confine(&Group{version: v, name: name, limits: Limits{1500, 64 << 20, 9}}); (err != nil) != fails {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -105,9 +105,9 @@ func TestLimitsOfVersion1(t *testing.T) {
 		"memory/t/memory.limit_in_bytes": "9", "memory/t/memory.memsw.limit_in_bytes": "9", "cpu/t/cpu.cfs_quota_us": "5",
 		"memory/noswap/memory.limit_in_bytes": "9", "cpuacct/t/x": "",
 	})
-	v := version1{root + "/cpu", root + "/cpuacct", root + "/memory"}
+	v := version1{root + "/cpu", root + "/cpuacct", root + "/memory", ""}
 	for name, fails := range map[string]bool{"t": false, "noswap": false, "missing": true} {
-		if err := v.Confine(&Group{version: v, name: name, limits: Limits{10, 6 << 20}}); (err != nil) != fails {
+		if err := v.Confine(&Group{version: v, name: name, limits: Limits{10, 6 << 20, 9}}); (err != nil) != fails {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -119,3 +119,6 @@ func (g *Group) Account() Account { return g.version.Account(g.name) }
 
 // OutOfMemory reports whether the kernel killed a process at the group's limit of memory.
 func (g *Group) OutOfMemory() bool { return g.version.OutOfMemory(g.name) }
+
+// OutOfProcesses reports whether the kernel refused the group a process or thread at its limit.
+func (g *Group) OutOfProcesses() bool { return g.version.OutOfProcesses(g.name) }

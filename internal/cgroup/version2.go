@@ -80,3 +80,8 @@ func (v version2) OutOfMemory(name string) bool {
 	events := filepath.Join(v.root, name, "memory.events")
 	return counter(events, "oom_kill") > 0 && counter(events, "oom") > 0
 }
+
+// OutOfProcesses: the kernel counts where it first met a limit, which may be one above.
+func (v version2) OutOfProcesses(name string) bool {
+	return counter(filepath.Join(v.root, name, "pids.events"), "max") > 0
+}

@@ -41,6 +41,29 @@ func TestMemoryLimit(t *testing.T) {
 	}
 }
 
+// A pipeline that lost a part has not done its work, although a shell goes by the last part alone.
+func TestMemoryLimitOfAPart(t *testing.T) {
+	p := newProcess(t, required, "/bin/sh")
+	s := p.task(1, 64)
+	s.Argv = []string{"/bin/sh", "-c", p.cfg.Allow[0] + " grow=100 | cat"}
+	if r := p.Run(t.Context(), s); r.Outcome != cluster.Failed || !r.OutOfMemory || r.ExitCode != 0 && r.ExitCode != 137 {
+		t.Errorf("%+v", r)
+	}
+	s.Argv[2] = p.cfg.Allow[0] + " grow=10 | cat"
+	executortest.Finished(t, p.Run(t.Context(), s))
+}
+
+// Who forks without end is refused at the limit, and everything ends with the task.
+func TestForkLimit(t *testing.T) {
+	p := newProcess(t, required)
+	p.cfg.PidsLimit = 40
+	r := p.Run(t.Context(), p.task(1, 512, "fork=100"))
+	if r.Outcome != cluster.Failed || r.OutOfMemory || !strings.Contains(r.Reason, "refused processes beyond process.pids_limit") {
+		t.Errorf("%+v", r)
+	}
+	executortest.Finished(t, p.Run(t.Context(), p.task(1, 64, "child=print=x")))
+}
+
 // Half a core: the kernel has the limit, and stops the task whenever it has used it up.
 func TestCPULimit(t *testing.T) {
 	p := newProcess(t, required)
