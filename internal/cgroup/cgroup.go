@@ -64,14 +64,21 @@ type Version interface {
 
 var errNone = errors.New("there are no control groups for both CPU time and memory at")
 
-// Find looks which version is mounted.
-func Find(root string) (Version, error) {
-	for _, find := range []func(root string) (Version, bool){findVersion2, findVersion1} {
-		if found, ok := find(root); ok {
-			return found, nil
-		}
+// Find looks which version is mounted, and says why this process cannot make groups there. It changes nothing.
+func Find(root string) (Version, error) { return find(here(root)) }
+
+func find(p place) (Version, error) {
+	second, mounted, err := findVersion2(p)
+	if mounted && err == nil {
+		return second, nil
 	}
-	return nil, fmt.Errorf("%w %s", errNone, root)
+	if first, found := findVersion1(p.mount); found {
+		return first, nil
+	}
+	if !mounted {
+		err = fmt.Errorf("%w %s", errNone, p.mount)
+	}
+	return nil, err
 }
 
 // Groups makes the control groups of one worker process: dodoor/<worker>.<pid>.<start>/<task>.
