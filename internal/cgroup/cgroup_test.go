@@ -24,7 +24,8 @@ func TestFindCgroups(t *testing.T) {
 		}
 		return files
 	}
-	v2 := map[string]string{"self": "0::/\n", "cgroup.controllers": "cpuset cpu io memory pids\n", "cgroup.procs": "", "cgroup.subtree_control": ""}
+	v2 := map[string]string{"self": "0::/\n", "cgroup.controllers": "cpuset cpu io memory pids\n", "cgroup.procs": "",
+		"cgroup.subtree_control": ""}
 	with := func(files map[string]string, name, text string) map[string]string {
 		files = maps.Clone(files)
 		files[name] = text

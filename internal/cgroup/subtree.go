@@ -50,13 +50,21 @@ func (p place) subtree() (folder string, err error) {
 		return "", fmt.Errorf("this process's control group, %s, is not below %s: a container needs control groups of its own "+
 			"(docker run --cgroupns=private)", name, p.mount)
 	}
-	for _, check := range []func(folder string) error{checkKind, p.checkWritable, p.checkMembers, p.checkControllers} {
+	for _, check := range []func(folder string) error{p.checkWritable, p.checkMembers} {
+		if err := check(folder); err != nil {
+			return "", PlaceError{err}
+		}
+	}
+	for _, check := range []func(folder string) error{checkKind, checkControllers} {
 		if err := check(folder); err != nil {
 			return "", err
 		}
 	}
 	return folder, nil
 }
+
+// PlaceError says that a process may not make groups where it is, which says nothing about other places.
+type PlaceError struct{ error }
 
 // isTop reports whether a group is that of the whole machine, which can have processes beside groups with limits.
 func isTop(folder string) bool {
@@ -68,7 +76,8 @@ func isTop(folder string) bool {
 func checkKind(folder string) error {
 	text, _ := os.ReadFile(filepath.Join(folder, "cgroup.type")) // the machine's has none
 	if kind := strings.TrimSpace(string(text)); kind != "" && kind != "domain" {
-		return fmt.Errorf("%s is a group of threads (cgroup.type: %s), which cannot limit memory: start the worker in another group", folder, kind)
+		return fmt.Errorf("%s is a group of threads (cgroup.type: %s), which cannot limit memory: start the worker in another group",
+			folder, kind)
 	}
 	return nil
 }
@@ -85,7 +94,8 @@ func (p place) checkWritable(folder string) error {
 		default:
 			var info unix.Stat_t
 			_ = unix.Stat(file, &info) // without, it is root's, as most are
-			return fmt.Errorf("%s: %w: it belongs to user %d, and this process is user %d's: %s", file, err, info.Uid, os.Geteuid(), p.remedy(folder))
+			return fmt.Errorf("%s: %w: it belongs to user %d, and this process is user %d's: %s", file, err, info.Uid, os.Geteuid(),
+				p.remedy(folder))
 		}
 	}
 	return nil
@@ -161,13 +171,13 @@ func descends(pid int, program os.FileInfo) bool {
 }
 
 // checkControllers names what is missing for limits.
-func (p place) checkControllers(folder string) error {
+func checkControllers(folder string) error {
 	lacks, err := missing(filepath.Join(folder, "cgroup.controllers"))
 	if err != nil || len(lacks) == 0 {
 		return err
 	}
-	return fmt.Errorf("%s has no controller for %s: nobody above has delegated it (systemd: Delegate=cpu memory pids io, for a user's units in "+
-		"user@.service), or version 1 has it", folder, strings.Join(lacks, " and "))
+	return fmt.Errorf("%s has no controller for %s: nobody above has delegated it (systemd: Delegate=cpu memory pids io, for a user's "+
+		"units in user@.service), or version 1 has it", folder, strings.Join(lacks, " and "))
 }
 
 // needed are the controllers without which there are no limits, and wanted those that make them better.

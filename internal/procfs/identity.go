@@ -63,7 +63,8 @@ func MembershipOf(pid int) (Membership, error) {
 	if err != nil {
 		return Membership{}, err
 	}
-	return Membership{int(Number(fields[statGroup])), int(Number(fields[statSession])), int(Number(fields[statParent])), statEnded(fields)}, nil
+	number := func(field int) int { return int(Number(fields[field])) }
+	return Membership{number(statGroup), number(statSession), number(statParent), statEnded(fields)}, nil
 }
 
 // Marked reports whether a process was started with a variable in its environment.

@@ -13,15 +13,16 @@ type step struct {
 	says         string // is in its output
 }
 
-// The tests of groups that take long are not about another kernel if they are not about groups; of the others, those that
-// come in two modes are there for the one with groups.
-const aboutGroups = "Group|Limit|Throttled|Threads|Killed|ManyTasks|Escape|Neighbours|Measured/required"
+// aboutGroups are the tests of tasks that another version of groups may break. The others, some of which need more programs
+// than the machine has, would tell nothing new.
+const aboutGroups = "Group|Limit|Throttled|Threads|Killed|ManyTasks|Escape|Neighbours|Measured"
 
-// common is what all steps need. A step runs in a shell of its own, whose control group it may change.
+// common is what all steps need; tests in two modes run in the one with groups. A step runs in a shell of its own, whose
+// control group it may change.
 const common = `
 export CI=true DODOOR_TEST_PROGRAM=/tests/task
 groups=/sys/fs/cgroup
-process="/tests/process.test -test.short -test.run"
+process="/tests/process.test -test.short -test.skip .*/off -test.run"
 enter() { mkdir -p $groups/$1; echo 0 >$groups/$1/cgroup.procs; }
 # give GROUP: to the user, as systemd does it where a unit has Delegate=yes
 give() { mkdir -p $groups/$1; (cd $groups/$1; chown user:user . cgroup.procs cgroup.threads cgroup.subtree_control); }
@@ -29,7 +30,8 @@ as_user() { exec /tests/inside user "$@"; }
 `
 
 var steps = []step{
-	{"groups", `/tests/cgroup.test`, 0, "PASS"},
+	// Files in memory have no attributes there.
+	{"groups", `/tests/cgroup.test -test.skip Attribute`, 0, "PASS"},
 	{"processes", `/tests/procgroup.test -test.short`, 0, "PASS"},
 	{"tasks", `$process '` + aboutGroups + `'`, 0, "PASS"},
 	{"a user's group", `give own; enter own; as_user $process 'Limit|Killed|Threads'`, 0, "PASS"},
@@ -43,8 +45,11 @@ var steps = []step{
 	{"not alone", `enter shared; sh -c 'sleep 1000 &'; $process CPULimit`, 1,
 		"/sys/fs/cgroup/shared is not the worker's alone: process "},
 	{"read-only", `unshare -m sh -c "mount -o remount,bind,ro $groups; $process CPULimit"`, 1, "/sys/fs/cgroup is mounted read-only"},
-	{"no controllers", `give given/below; enter given/below; as_user $process CPULimit`, 1, "given/below has no controller for cpu and memory"},
-	{"threads", `mkdir -p $groups/threads/below; echo threaded >$groups/threads/below/cgroup.type; enter threads/below; $process CPULimit`, 1,
+	{"no controllers", `give given/below; enter given/below; as_user $process CPULimit`, 1,
+		"given/below has no controller for cpu and memory"},
+	{"threads", `
+		mkdir -p $groups/threads/below; echo threaded >$groups/threads/below/cgroup.type
+		enter threads/below; $process CPULimit`, 1,
 		"/sys/fs/cgroup/threads/below is a group of threads (cgroup.type: threaded)"},
 }
 
