@@ -50,17 +50,12 @@ func (p place) subtree() (folder string, err error) {
 		return "", fmt.Errorf("this process's control group, %s, is not below %s: a container needs control groups of its own "+
 			"(docker run --cgroupns=private)", name, p.mount)
 	}
-	for _, check := range []func(folder string) error{p.checkWritable, p.checkMembers} {
+	for _, check := range []func(folder string) error{checkKind, p.checkWritable, p.checkMembers} {
 		if err := check(folder); err != nil {
 			return "", PlaceError{err}
 		}
 	}
-	for _, check := range []func(folder string) error{checkKind, checkControllers} {
-		if err := check(folder); err != nil {
-			return "", err
-		}
-	}
-	return folder, nil
+	return folder, checkControllers(folder)
 }
 
 // PlaceError says that a process may not make groups where it is, which says nothing about other places.
