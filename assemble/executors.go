@@ -13,6 +13,7 @@ import (
 	"dodoor/conf"
 	"dodoor/internal/cgroup"
 	"dodoor/internal/cluster"
+	"dodoor/internal/keeper"
 	"dodoor/worker"
 	"dodoor/worker/executor"
 	"dodoor/worker/executor/docker"
@@ -48,7 +49,7 @@ func Worker(c *conf.Config, site Site) (*workerd.Daemon, error) {
 		Executors: executors, Spool: output,
 		Listen: w.Listen, Address: w.Address, DataService: c.Datastore.DialAddress(), RPC: site.rpc(c, w.Name, w.MaxRPCs),
 		MaxBatch: batch(c), Heartbeat: time.Duration(w.Heartbeat), DrainTimeout: time.Duration(w.DrainTimeout),
-		Log: site.Log, Metrics: site.Metrics, Setup: site.setup(),
+		Lost: keeper.Lost(), Log: site.Log, Metrics: site.Metrics, Setup: site.setup(),
 	})
 	if err != nil {
 		return nil, errors.Join(err, workerd.CloseExecutors(executors), output.Close())
@@ -118,9 +119,11 @@ func newExecutor(name string, c *conf.Config, output *spool.Spool) (executor.Exe
 		return stressng.Executor{}, nil
 	case "docker":
 		d := &c.Docker
+		leaves(estate{Executor: name, Worker: c.Worker.Name, Host: d.Host})
 		return docker.New(docker.Config{Host: d.Host, User: d.User, PidsLimit: d.PidsLimit, TmpfsMB: d.TmpfsMB, Worker: c.Worker.Name,
 			Images: images(c), Commands: d.Images, Spool: output})
 	case "process":
+		leaves(estate{Executor: name, Worker: c.Worker.Name})
 		return process.New(process.Config{Allow: c.Process.Allow, Workdirs: c.Process.Workdirs, Cgroup: c.Process.Cgroup, Worker: c.Worker.Name,
 			Spool: output})
 	}

@@ -92,6 +92,14 @@ func (p *Executor) Check() error {
 	return nil
 }
 
+// Sweep removes what processes of a worker have left which are gone.
+func Sweep(worker string) {
+	if version, err := cgroup.Find(cgroup.Root); err == nil {
+		cgroup.Sweep(version, worker)
+	}
+	sweepWorkFolders(worker)
+}
+
 func (p *Executor) useCgroups() error {
 	if p.groups != nil {
 		return nil
