@@ -95,9 +95,9 @@ var layers = map[string][]string{
 	"report": {"generator/rundir", "internal/runfiles", "internal/wholefile", "report/figure", "report/group", "report/metrics", "report/page",
 		"report/plots", "report/results"},
 
-	"assemble": {"baselines", "conf", "datastore", "datastore/datastored", "generator", "internal/cgroup", "internal/cluster", "internal/keeper",
-		"internal/rpc", "internal/telemetry", "internal/version", "scheduler", "scheduler/schedulerd", "sim", "worker", "worker/executor",
-		"worker/executor/docker", "worker/executor/process", "worker/executor/stressng", "worker/spool", "worker/workerd"},
+	"assemble": {"baselines", "conf", "datastore", "datastore/datastored", "generator", "internal/cgroup", "internal/cluster",
+		"internal/keeper", "internal/rpc", "internal/telemetry", "internal/version", "scheduler", "scheduler/schedulerd", "sim", "worker",
+		"worker/executor", "worker/executor/docker", "worker/executor/process", "worker/executor/stressng", "worker/spool", "worker/workerd"},
 	"host": {"assemble", "conf", "internal/cgroup", "internal/cluster", "internal/poll", "internal/procfs", "internal/wholefile"},
 	"localcluster": {"assemble", "conf", "generator/drive", "internal/cluster", "internal/poll", "internal/procfs", "internal/rpc",
 		"internal/telemetry"},
@@ -112,8 +112,8 @@ var layers = map[string][]string{
 
 	"functionbench": {}, // a test of Python programs
 	"testbed":       {}, // tests of scripts/cluster on hosts
-	"cmd/dodoor": {"internal/keeper", "internal/keeper/first", "assemble", "campaign", "client", "conf", "experiment", "experiment/calibrate", "generator", "generator/drive",
-		"generator/packing", "host",
+	"cmd/dodoor": {"assemble", "campaign", "client", "conf", "experiment", "experiment/calibrate", "generator", "generator/drive",
+		"generator/packing", "host", "internal/keeper", "internal/keeper/first",
 		"internal/version", "internal/cluster", "internal/progress", "internal/rpc", "internal/runfiles", "internal/telemetry",
 		"internal/wholefile", "job", "localcluster", "profile",
 		"report", "report/metrics"},

@@ -21,7 +21,7 @@ type arrivals struct {
 	mu        sync.Mutex
 	counts    [2][65]int
 	listeners map[chan<- os.Signal][]os.Signal
-	kernel    chan os.Signal // nil: nobody has listened yet
+	kernel    chan os.Signal // nil: nobody listens
 	byDefault func(syscall.Signal)
 }
 
@@ -37,9 +37,10 @@ func (a *arrivals) notify(c chan<- os.Signal, signals []os.Signal) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.kernel == nil {
-		a.kernel = make(chan os.Signal, 64)
+		kernel := make(chan os.Signal, 64)
+		a.kernel = kernel
 		go func() {
-			for s := range a.kernel {
+			for s := range kernel {
 				if number, ok := s.(syscall.Signal); ok {
 					a.arrive(byKernel, number)
 				}
@@ -56,6 +57,8 @@ func (a *arrivals) stop(c chan<- os.Signal) {
 	delete(a.listeners, c)
 	if len(a.listeners) == 0 && a.kernel != nil {
 		signal.Stop(a.kernel)
+		close(a.kernel)
+		a.kernel = nil
 	}
 }
 
