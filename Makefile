@@ -133,7 +133,7 @@ image:
 	scripts/functionbench-image || [[ $${CI:-} != true ]]
 
 # Two packages at a time, but those whose tests run real work one by one: it needs the cores for itself.
-REAL_WORK := dodoor/cmd/dodoor dodoor/functionbench dodoor/testbed dodoor/internal/manual $(addprefix dodoor/,internal/cgroup internal/procfs internal/procgroup) \
+REAL_WORK := dodoor/cmd/dodoor dodoor/functionbench dodoor/testbed dodoor/internal/manual $(addprefix dodoor/,internal/cgroup internal/procfs internal/procgroup internal/vm) \
 	$(addprefix dodoor/worker/executor/,docker process stressng)
 race:
 	$(call heading,tests under the race detector)

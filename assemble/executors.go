@@ -124,8 +124,8 @@ func newExecutor(name string, c *conf.Config, output *spool.Spool) (executor.Exe
 			Images: images(c), Commands: d.Images, Spool: output})
 	case "process":
 		leaves(estate{Executor: name, Worker: c.Worker.Name})
-		return process.New(process.Config{Allow: c.Process.Allow, Workdirs: c.Process.Workdirs, Cgroup: c.Process.Cgroup, Worker: c.Worker.Name,
-			Spool: output})
+		return process.New(process.Config{Allow: c.Process.Allow, Workdirs: c.Process.Workdirs, Cgroup: c.Process.Cgroup,
+			PidsLimit: c.Process.PidsLimit, Worker: c.Worker.Name, Spool: output})
 	}
 	return nil, fmt.Errorf("no executor is called %q", name)
 }

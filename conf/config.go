@@ -159,8 +159,8 @@ func Default() *Config {
 			DialTimeout: Duration(time.Second), CallTimeout: Duration(5 * time.Second), MaxConnections: 4096,
 		},
 		Policies: baselines.Defaults(),
-		Docker:   Docker{User: "65534:65534", PidsLimit: 256, TmpfsMB: 64},
-		Process:  Process{Cgroup: "auto"},
+		Docker:   Docker{User: "65534:65534", PidsLimit: pidsLimit, TmpfsMB: 64},
+		Process:  Process{Cgroup: "auto", PidsLimit: pidsLimit},
 		Generator: Generator{
 			Trace: "functionbench", QPS: 10, Burst: 1, TraceScale: 1, N: 4000, Warmup: 100, TimeScale: 1, Connections: 8, Out: "out",
 		},

@@ -34,7 +34,14 @@ type Process struct {
 	Allow    []string `toml:"allow"`    // programs that tasks may run: absolute paths, folders with a slash behind them, or "*"
 	Workdirs []string `toml:"workdirs"` // folders that commands may work in, and below; "*": any
 	Cgroup   string   `toml:"cgroup"`   // limits by control groups: auto, required or off
+
+	PidsLimit int `toml:"pids_limit"` // processes and threads per task
 }
+
+// pidsLimit is how many processes and threads a task may have, in a container or outside.
+const pidsLimit = 256
+
+func validPidsLimit(r *report, path string, n int) { between(r, path, n, 1, 1<<22) }
 
 var imagePattern = regexp.MustCompile(`^(\*|[A-Za-z0-9][A-Za-z0-9._/:@-]{0,255})$`)
 
@@ -47,7 +54,7 @@ func (d *Docker) validate(r *report) {
 	if !userPattern.MatchString(d.User) {
 		r.add("docker.user", "must be uid:gid in numbers, found %.80q", d.User)
 	}
-	between(r, "docker.pids_limit", d.PidsLimit, 1, 1<<22)
+	validPidsLimit(r, "docker.pids_limit", d.PidsLimit)
 	between(r, "docker.tmpfs_mb", d.TmpfsMB, 0, 1<<20)
 	seen := newUnique(r)
 	for i, name := range d.Images {
@@ -77,6 +84,7 @@ func (p *Process) validate(r *report) {
 		seen.add(path, folder)
 	}
 	oneOf(r, "process.cgroup", p.Cgroup, "auto", "required", "off")
+	validPidsLimit(r, "process.pids_limit", p.PidsLimit)
 }
 
 // anything is the entry that allows all.

@@ -79,7 +79,7 @@ func (a *Agent) checkWorker() []Finding {
 			continue
 		}
 		real = real || !e.Emulates()
-		if reason := e.Unlimited(); reason != nil {
+		if reason := e.Unlimited(); reason != nil && !a.elsewhere(reason) {
 			found = append(found, Finding{Problem: fmt.Sprintf("tasks may take more than their demand: %v", reason),
 				Remedy: "run as root, or with a delegated control group", Warning: true})
 		}
@@ -91,6 +91,13 @@ func (a *Agent) checkWorker() []Finding {
 		found = append(found, tooSmall(class)...)
 	}
 	return found
+}
+
+// elsewhere reports whether what keeps this process from making control groups is where it runs, and the worker will run in a
+// unit of systemd, which has a group of its own.
+func (a *Agent) elsewhere(reason error) bool {
+	_, err := os.Stat(a.systemd.booted)
+	return errors.As(reason, &cgroup.PlaceError{}) && err == nil && a.c.Cluster.Supervision != conf.SupervisionOwn
 }
 
 // tooSmall compares a class with what the machine has.

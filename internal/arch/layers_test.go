@@ -9,11 +9,12 @@ import (
 // A package imports packages of lower rows only.
 var rows = [][]string{
 	{"internal/cluster", "internal/needs", "internal/procfs", "internal/transcript", "internal/runfiles", "internal/wholefile",
-		"internal/version", "internal/progress", "internal/poll", "internal/placeholder", "gen-go/dodoor"},
+		"internal/version", "internal/progress", "internal/poll", "internal/placeholder", "internal/vm", "gen-go/dodoor"},
 	{"job", "scheduler", "worker", "datastore", "generator", "internal/cgroup", "internal/rpc", "internal/telemetry", "worker/spool"},
 	{"baselines", "worker/executor", "worker/executor/executortest", "internal/keeper", "internal/procgroup", "internal/rpc/rpctest",
 		"scheduler/schedulerd", "datastore/datastored", "generator/rundir", "generator/packing"},
-	{"sim", "internal/keeper/first", "generator/drive", "worker/workerd", "worker/executor/docker", "worker/executor/process", "worker/executor/stressng"},
+	{"sim", "internal/keeper/first", "generator/drive", "worker/workerd",
+		"worker/executor/docker", "worker/executor/process", "worker/executor/stressng"},
 	{"client", "conf", "report/figure", "report/stats"},
 	{"report/metrics", "report/reporttest"},
 	{"report/results"},
@@ -39,6 +40,7 @@ var layers = map[string][]string{
 	"internal/manual":       {}, // tests alone
 	"internal/needs":        {}, // for tests
 	"internal/transcript":   {}, // for tests
+	"internal/vm":           {}, // for tests
 	"internal/runfiles":     {},
 	"internal/wholefile":    {},
 	"internal/poll":         {},

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"strconv"
 	"sync/atomic"
 	"syscall"
 
@@ -28,6 +29,15 @@ const Parent = "dodoor"
 type Limits struct {
 	Millicores int64
 	Memory     int64 // bytes; there is no swap
+	Processes  int64 // and threads, where the kernel counts them; 0: no limit
+}
+
+// processes is how the kernel writes that limit, under both versions.
+func (l Limits) processes() string {
+	if l.Processes == 0 {
+		return "max"
+	}
+	return strconv.FormatInt(l.Processes, 10)
 }
 
 // Version is a version of the kernel's interface to control groups. Groups are named by their path
@@ -48,18 +58,27 @@ type Version interface {
 	Account(name string) Account
 	// OutOfMemory reports whether the kernel killed a process at the group's memory limit.
 	OutOfMemory(name string) bool
+	// OutOfProcesses reports whether the kernel refused a process at the group's limit.
+	OutOfProcesses(name string) bool
 }
 
 var errNone = errors.New("there are no control groups for both CPU time and memory at")
 
-// Find looks which version is mounted.
-func Find(root string) (Version, error) {
-	for _, find := range []func(root string) (Version, bool){findVersion2, findVersion1} {
-		if found, ok := find(root); ok {
-			return found, nil
-		}
+// Find looks which version is mounted, and says why this process cannot make groups there. It changes nothing.
+func Find(root string) (Version, error) { return find(here(root)) }
+
+func find(p place) (Version, error) {
+	second, mounted, err := findVersion2(p)
+	if mounted && err == nil {
+		return second, nil
 	}
-	return nil, fmt.Errorf("%w %s", errNone, root)
+	if first, found := findVersion1(p.mount); found {
+		return first, nil
+	}
+	if !mounted {
+		err = fmt.Errorf("%w %s", errNone, p.mount)
+	}
+	return nil, err
 }
 
 // Groups makes the control groups of one worker process: dodoor/<worker>.<pid>.<start>/<task>.

@@ -3,6 +3,7 @@ package cgroup
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -23,25 +24,34 @@ func TestFindCgroups(t *testing.T) {
 		}
 		return files
 	}
+	v2 := map[string]string{"self": "0::/\n", "cgroup.controllers": "cpuset cpu io memory pids\n", "cgroup.procs": "",
+		"cgroup.subtree_control": ""}
+	with := func(files map[string]string, name, text string) map[string]string {
+		files = maps.Clone(files)
+		files[name] = text
+		return files
+	}
+	first := func(root string) Version { return version1{root + "/cpu", root + "/cpuacct", root + "/memory", ""} }
 	for _, c := range []struct {
 		name  string
 		files map[string]string
 		want  func(root string) Version
+		fails string
 	}{
-		{"version 2", map[string]string{"cgroup.controllers": "cpuset cpu io memory pids\n"},
-			func(root string) Version { return version2{root} }},
-		{"version 2 without memory", map[string]string{"cgroup.controllers": "cpuset cpu\n"}, nil},
-		{"version 1", v1, func(root string) Version { return version1{root + "/cpu", root + "/cpuacct", root + "/memory"} }},
-		{"both, limits in version 1", map[string]string{"cgroup.controllers": "hugetlb\n",
-			"cpu/cpu.cfs_quota_us": "-1", "cpuacct/cpuacct.usage": "0",
-			"memory/memory.limit_in_bytes": "1"}, func(root string) Version { return version1{root + "/cpu", root + "/cpuacct", root + "/memory"} }},
-		{"version 1 without memory", without("memory/memory.limit_in_bytes"), nil},
-		{"version 1 without CPU limits", without("cpu/cpu.cfs_quota_us"), nil},
-		{"nothing", nil, nil},
+		{"version 2", v2, func(root string) Version { return version2{root} }, ""},
+		{"version 2 without memory", with(v2, "cgroup.controllers", "cpuset cpu\n"), nil, "no controller for memory"},
+		{"version 1", v1, first, ""},
+		{"version 1 with pids", with(v1, "pids/cgroup.procs", ""), func(root string) Version {
+			return version1{root + "/cpu", root + "/cpuacct", root + "/memory", root + "/pids"}
+		}, ""},
+		{"both, limits in version 1", with(v1, "cgroup.controllers", "hugetlb\n"), first, ""},
+		{"version 1 without memory", without("memory/memory.limit_in_bytes"), nil, "there are no control groups"},
+		{"version 1 without CPU limits", without("cpu/cpu.cfs_quota_us"), nil, "there are no control groups"},
+		{"nothing", nil, nil, "there are no control groups"},
 	} {
 		root := executortest.Tree(t, c.files)
-		found, err := Find(root)
-		if c.want == nil && !errors.Is(err, errNone) || c.want != nil && (err != nil || found != c.want(root)) {
+		found, err := find(place{mount: root, self: filepath.Join(root, "self"), booted: filepath.Join(root, "booted"), pid: os.Getpid()})
+		if c.want == nil && (err == nil || !strings.Contains(err.Error(), c.fails)) || c.want != nil && (err != nil || found != c.want(root)) {
 			t.Errorf("%s: %v, %v", c.name, found, err)
 		}
 	}
@@ -75,8 +85,10 @@ func contents(t *testing.T, root string, want map[string]string) {
 
 func TestLimitsOfVersion2(t *testing.T) {
 	root := executortest.Tree(t, map[string]string{
-		"cgroup.subtree_control": "cpu memory\n", "d/cgroup.subtree_control": "memory\n",
+		"cgroup.controllers": "cpu memory io\n", "d/cgroup.controllers": "cpu memory io\n",
+		"cgroup.subtree_control": "cpu memory io\n", "d/cgroup.subtree_control": "memory\n",
 		"d/t/memory.max": "max", "d/t/memory.swap.max": "max", "d/t/cpu.max": "max 100000", "d/t/cgroup.kill": "",
+		"d/t/memory.oom.group": "0", "d/t/pids.max": "max",
 		"d/noswap/memory.max": "max", "d/noswap/cpu.max": "max 100000", "d/old/memory.max": "max",
 	})
 	v := version2{root}
@@ -85,13 +97,14 @@ func TestLimitsOfVersion2(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	contents(t, root, map[string]string{"cgroup.subtree_control": "cpu memory\n", "d/cgroup.subtree_control": "+cpu +memory"})
+	contents(t, root, map[string]string{"cgroup.subtree_control": "cpu memory io\n", "d/cgroup.subtree_control": "+cpu +io"})
 	for name, fails := range map[string]bool{"d/t": false, "d/noswap": false, "d/old": true, "d/missing": true} {
-		if err := v.Confine(&Group{version: v, name: name, limits: Limits{1500, 64 << 20}}); (err != nil) != fails {
+		if err := v.Confine(&Group{version: v, name: name, limits: Limits{1500, 64 << 20, 9}}); (err != nil) != fails {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	contents(t, root, map[string]string{"d/t/memory.max": "67108864", "d/t/memory.swap.max": "0", "d/t/cpu.max": "150000 100000",
+		"d/t/memory.oom.group": "1", "d/t/pids.max": "9",
 		"d/noswap/cpu.max": "150000 100000"})
 	v.BeginKill("d/t")
 	contents(t, root, map[string]string{"d/t/cpu.max": "max", "d/t/cgroup.kill": "1", "d/t/memory.max": "67108864"})
@@ -105,9 +118,9 @@ func TestLimitsOfVersion1(t *testing.T) {
 		"memory/t/memory.limit_in_bytes": "9", "memory/t/memory.memsw.limit_in_bytes": "9", "cpu/t/cpu.cfs_quota_us": "5",
 		"memory/noswap/memory.limit_in_bytes": "9", "cpuacct/t/x": "",
 	})
-	v := version1{root + "/cpu", root + "/cpuacct", root + "/memory"}
+	v := version1{root + "/cpu", root + "/cpuacct", root + "/memory", ""}
 	for name, fails := range map[string]bool{"t": false, "noswap": false, "missing": true} {
-		if err := v.Confine(&Group{version: v, name: name, limits: Limits{10, 6 << 20}}); (err != nil) != fails {
+		if err := v.Confine(&Group{version: v, name: name, limits: Limits{10, 6 << 20, 9}}); (err != nil) != fails {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

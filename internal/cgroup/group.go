@@ -85,14 +85,23 @@ func (g *Group) until(done func() bool) bool {
 func (g *Group) members() []int {
 	pids := map[int]bool{}
 	for _, folder := range g.folders() {
-		text, _ := procfs.ReadFile(filepath.Join(folder, "cgroup.procs"))
-		for _, field := range bytes.Fields(text) {
-			if pid := int(procfs.Number(field)); pid > 1 && pid != os.Getpid() {
+		all, _ := membersOf(folder)
+		for _, pid := range all {
+			if pid > 1 && pid != os.Getpid() {
 				pids[pid] = true
 			}
 		}
 	}
 	return slices.Collect(maps.Keys(pids))
+}
+
+// membersOf lists the processes of one folder. The kernel has 0 for those that this process cannot see.
+func membersOf(folder string) (pids []int, err error) {
+	text, err := procfs.ReadFile(filepath.Join(folder, "cgroup.procs"))
+	for _, field := range bytes.Fields(text) {
+		pids = append(pids, int(procfs.Number(field)))
+	}
+	return pids, err
 }
 
 // folders lists the folders of a group and of those in it, the deepest first.
@@ -119,3 +128,6 @@ func (g *Group) Account() Account { return g.version.Account(g.name) }
 
 // OutOfMemory reports whether the kernel killed a process at the group's limit of memory.
 func (g *Group) OutOfMemory() bool { return g.version.OutOfMemory(g.name) }
+
+// OutOfProcesses reports whether the kernel refused the group a process or thread at its limit.
+func (g *Group) OutOfProcesses() bool { return g.version.OutOfProcesses(g.name) }

@@ -14,7 +14,7 @@ import (
 // The groups of a dead worker go, in every hierarchy.
 func TestSweep(t *testing.T) {
 	root := t.TempDir()
-	v := version1{root + "/cpu", root + "/cpuacct", root + "/memory"}
+	v := version1{root + "/cpu", root + "/cpuacct", root + "/memory", root + "/pids"}
 	living, err := procfs.OwnerName("w")
 	if err != nil {
 		t.Fatal(err)

@@ -15,8 +15,9 @@ import (
 	"dodoor/internal/procfs"
 )
 
-// version1 is the folders at which the hierarchies of version 1 are mounted. cpu and cpuacct may be one.
-type version1 struct{ cpu, cpuacct, memory string }
+// version1 is the folders at which the hierarchies of version 1 are mounted. cpu and cpuacct may be one, and pids, before
+// Linux 4.3, none.
+type version1 struct{ cpu, cpuacct, memory, pids string }
 
 func findVersion1(root string) (Version, bool) {
 	var found []string
@@ -27,18 +28,27 @@ func findVersion1(root string) (Version, bool) {
 		}
 		found = append(found, filepath.Dir(path))
 	}
-	return version1{cpu: found[0], cpuacct: found[1], memory: found[2]}, true
+	v := version1{cpu: found[0], cpuacct: found[1], memory: found[2]}
+	// The first group of this one may be without limits, so it has no file that says more.
+	if path, err := filepath.EvalSymlinks(filepath.Join(root, "pids/cgroup.procs")); err == nil {
+		v.pids = filepath.Dir(path)
+	}
+	return v, true
 }
 
 // Roots: cpu and cpuacct may be at one place.
 func (v version1) Roots() []string {
-	return slices.Compact([]string{v.cpu, v.cpuacct, v.memory})
+	roots := slices.Compact([]string{v.cpu, v.cpuacct, v.memory})
+	if v.pids != "" && !slices.Contains(roots, v.pids) {
+		roots = append(roots, v.pids)
+	}
+	return roots
 }
 
 // Delegate has nothing to do: every group can have limits.
 func (version1) Delegate(string) error { return nil }
 
-// Confine leaves CPU time to Start.
+// Confine leaves CPU time and the number of processes to Start.
 func (v version1) Confine(g *Group) error {
 	bytes := strconv.FormatInt(g.limits.Memory, 10)
 	if err := write(bytes, v.memory, g.name, "memory.limit_in_bytes"); err != nil {
@@ -65,7 +75,7 @@ func cfsQuota(l Limits) string { return strconv.FormatInt(l.Millicores*cfsPeriod
 // from one that is locked to its goroutine, so nobody inherits the place. The way back is open before
 // the thread goes in; should it fail nevertheless, the thread ends with its goroutine. There is no limit
 // of CPU time yet: the kernel would stop the thread wherever it is, and Go with it whenever all threads
-// are to meet. The program gets it a moment after its first instruction.
+// are to meet; nor of processes, among which it would count. The program gets both a moment after its first instruction.
 func (v version1) Start(g *Group, _ *syscall.SysProcAttr, fork func() error) error {
 	own, err := v.ownGroups()
 	defer func() {
@@ -89,6 +99,11 @@ func (v version1) Start(g *Group, _ *syscall.SysProcAttr, fork func() error) err
 	}
 	if err != nil {
 		return err
+	}
+	if v.pids != "" {
+		if err := write(g.limits.processes(), v.pids, g.name, "pids.max"); err != nil {
+			return err
+		}
 	}
 	return write(cfsQuota(g.limits), v.cpu, g.name, "cpu.cfs_quota_us")
 }
@@ -129,6 +144,8 @@ func (v version1) controller(root string) string {
 		return "cpu"
 	case v.cpuacct:
 		return "cpuacct"
+	case v.pids:
+		return "pids"
 	}
 	return "memory"
 }
@@ -172,4 +189,9 @@ func (v version1) OutOfMemory(name string) bool {
 		}
 	}
 	return false
+}
+
+// OutOfProcesses: the kernel counts since Linux 4.8.
+func (v version1) OutOfProcesses(name string) bool {
+	return v.pids != "" && counter(filepath.Join(v.pids, name, "pids.events"), "max") > 0
 }

@@ -51,10 +51,10 @@ func startOf(pid int) (ticks int64, err error) {
 	return Number(fields[statStart]), nil
 }
 
-// Membership is the process group and the session of a process.
+// Membership is the process group and the session of a process, and whose child it is.
 type Membership struct {
-	Group, Session int
-	Ended          bool // and not waited for
+	Group, Session, Parent int
+	Ended                  bool // and not waited for
 }
 
 // MembershipOf fails for a process that is gone and was waited for.
@@ -63,7 +63,8 @@ func MembershipOf(pid int) (Membership, error) {
 	if err != nil {
 		return Membership{}, err
 	}
-	return Membership{int(Number(fields[statGroup])), int(Number(fields[statSession])), statEnded(fields)}, nil
+	number := func(field int) int { return int(Number(fields[field])) }
+	return Membership{number(statGroup), number(statSession), number(statParent), statEnded(fields)}, nil
 }
 
 // Marked reports whether a process was started with a variable in its environment.
@@ -75,6 +76,7 @@ func Marked(pid int, variable string) bool {
 // What stands where in the line of stat.
 const (
 	statState   = 0
+	statParent  = 1
 	statGroup   = 2
 	statSession = 3
 	statStart   = 19

@@ -11,14 +11,16 @@ import (
 
 	"dodoor/internal/cgroup"
 	"dodoor/internal/cluster"
-	"dodoor/worker/executor/executortest"
 )
 
-// fakeVersion is a version of control groups without a kernel.
+// fakeVersion is a version of control groups without a kernel, as far as these tests ask.
 type fakeVersion struct {
 	cgroup.Version
+	root          string
 	before, after error
 }
+
+func (v fakeVersion) Roots() []string { return []string{v.root} }
 
 func (v fakeVersion) Start(_ *cgroup.Group, _ *syscall.SysProcAttr, fork func() error) error {
 	if v.before != nil {
@@ -34,15 +36,12 @@ func (fakeVersion) Confine(*cgroup.Group) error { return nil }
 // fakeGroups returns groups in a folder.
 func fakeGroups(t *testing.T, v fakeVersion) (groups *cgroup.Groups, root string) {
 	t.Helper()
-	root = executortest.Tree(t, map[string]string{"cgroup.controllers": "cpu memory"})
-	var err error
-	if v.Version, err = cgroup.Find(root); err != nil {
+	v.root = t.TempDir()
+	groups, err := cgroup.New(v, "w")
+	if err != nil {
 		t.Fatal(err)
 	}
-	if groups, err = cgroup.New(v, "w"); err != nil {
-		t.Fatal(err)
-	}
-	return groups, root
+	return groups, v.root
 }
 
 // A task that did not begin is lost; one that did, and could not be limited, is ended and has failed.

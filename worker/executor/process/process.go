@@ -36,6 +36,8 @@ type Config struct {
 	Cgroup   string       // auto, required or off
 	Worker   string       // whose tasks they are
 	Spool    *spool.Spool // keeps what commands print; nil: nobody does
+
+	PidsLimit int // processes and threads of a task, where there are control groups
 }
 
 // Executor runs each task as a program of this machine: the first of the type's arguments, which has to be
@@ -122,7 +124,7 @@ func (p *Executor) useCgroups() error {
 
 // try starts a program that does not exist in a control group: all goes well up to that.
 func try(groups *cgroup.Groups) error {
-	g, err := groups.Create("try", cgroup.Limits{Millicores: executor.LeastMillicores, Memory: executor.LeastMemory << 20})
+	g, err := groups.Create("try", cgroup.Limits{Millicores: executor.LeastMillicores, Memory: executor.LeastMemory << 20, Processes: 1})
 	if err != nil {
 		return err
 	}

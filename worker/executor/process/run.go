@@ -35,7 +35,7 @@ func (p *Executor) execute(ctx context.Context, s *worker.Start) worker.Result {
 		defer program.Input.Close()
 	}
 	if p.groups != nil {
-		if program.Cgroup, err = p.groups.Create(s.TaskID, limitsOf(s)); err != nil {
+		if program.Cgroup, err = p.groups.Create(s.TaskID, p.limitsOf(s)); err != nil {
 			return executor.Lost(fmt.Errorf("worker %s cannot limit the task: %w", p.cfg.Worker, err))
 		}
 		defer program.Cgroup.Remove() // what stays is for Close
@@ -53,12 +53,12 @@ func (p *Executor) execute(ctx context.Context, s *worker.Start) worker.Result {
 }
 
 // limitsOf is what a task may take: its demand, and no less than anything needs.
-func limitsOf(s *worker.Start) cgroup.Limits {
+func (p *Executor) limitsOf(s *worker.Start) cgroup.Limits {
 	memory := executor.MemoryLimit(s) << 20
 	if memory == 0 {
 		memory = noMemoryLimit
 	}
-	return cgroup.Limits{Millicores: executor.MillicoreLimit(s), Memory: memory}
+	return cgroup.Limits{Millicores: executor.MillicoreLimit(s), Memory: memory, Processes: int64(p.cfg.PidsLimit)}
 }
 
 // noMemoryLimit is more than any machine has: to the kernel, that is no limit.
@@ -136,10 +136,13 @@ func (x *run) result(ctx context.Context) worker.Result {
 	switch {
 	case x.interrupted:
 		r = executor.Interrupted(ctx)
+	case x.cgroup != nil && x.cgroup.OutOfMemory(): // a task that lost a part has not done its work, whatever its exit code says
+		r = executor.OutOfMemory(code, x.task)
 	case code == 0:
 		r = worker.Result{Outcome: cluster.Finished}
-	case x.cgroup != nil && x.cgroup.OutOfMemory():
-		r = executor.OutOfMemory(code, x.task)
+	case x.cgroup != nil && x.cgroup.OutOfProcesses():
+		err = fmt.Errorf("%w, and it was refused processes beyond process.pids_limit", err)
+		r = executor.Failed(code, executor.WithOutput(err, x.output.Tail()))
 	default:
 		r = executor.Failed(code, executor.WithOutput(err, x.output.Tail()))
 	}
