@@ -37,7 +37,8 @@ type Config struct {
 	Worker   string       // whose tasks they are
 	Spool    *spool.Spool // keeps what commands print; nil: nobody does
 
-	PidsLimit int // processes and threads of a task, where there are control groups
+	PidsLimit int             // processes and threads of a task, where there are control groups
+	User      *procgroup.User // whom tasks run as; nil: this process's
 }
 
 // Executor runs each task as a program of this machine: the first of the type's arguments, which has to be
@@ -70,13 +71,13 @@ func New(cfg Config) (*Executor, error) {
 	if err != nil {
 		return nil, fmt.Errorf("executor process: %w", err)
 	}
-	return &Executor{cfg: cfg, root: cgroup.Root, owner: owner}, nil
+	return &Executor{cfg: cfg, root: cgroup.Root, owner: owner, spares: spares{user: cfg.User}}, nil
 }
 
 // Check fails when a program is missing, or the limits that are required. It decides about limits, so it
 // has to come before the first task. What earlier processes of this worker have left behind, it removes.
 func (p *Executor) Check() error {
-	if err := p.checkAllowed(); err != nil {
+	if err := p.cfg.User.Do(p.checkAllowed); err != nil {
 		return fmt.Errorf("executor process: %w", err)
 	}
 	p.swept, p.unlimited = sweepWorkFolders(p.cfg.Worker), nil
@@ -158,7 +159,7 @@ func (p *Executor) Close() error {
 	return nil
 }
 
-// runnable fails for what is no program of this process's user. Symbolic links are followed, as in starting
+// runnable fails for what is no program of this thread's user. Symbolic links are followed, as in starting
 // it.
 func runnable(program string) error {
 	info, err := os.Stat(program)
