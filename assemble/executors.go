@@ -19,6 +19,7 @@ import (
 	"dodoor/internal/procgroup"
 	"dodoor/worker"
 	"dodoor/worker/executor"
+	"dodoor/worker/executor/confine"
 	"dodoor/worker/executor/docker"
 	"dodoor/worker/executor/process"
 	"dodoor/worker/executor/stressng"
@@ -135,7 +136,13 @@ func newExecutor(name string, c *conf.Config, output *spool.Spool) (executor.Exe
 	case "sleep":
 		return executor.Sleep{Emulation: emulation(c)}, nil
 	case "stress-ng":
-		return stressng.Executor{}, nil
+		leaves(estate{Executor: name, Worker: c.Worker.Name})
+		rule, err := confine.New(confine.Config{Executor: name, Worker: c.Worker.Name, Cgroup: c.Process.Cgroup, PidsLimit: c.Process.PidsLimit,
+			User: user})
+		if err != nil {
+			return nil, err
+		}
+		return stressng.New(rule), nil
 	case "docker":
 		d := &c.Docker
 		leaves(estate{Executor: name, Worker: c.Worker.Name, Host: d.Host})

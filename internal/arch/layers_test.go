@@ -13,8 +13,8 @@ var rows = [][]string{
 	{"job", "scheduler", "worker", "datastore", "generator", "internal/cgroup", "internal/rpc", "internal/telemetry", "worker/spool"},
 	{"baselines", "worker/executor", "worker/executor/executortest", "internal/keeper", "internal/procgroup", "internal/rpc/rpctest",
 		"scheduler/schedulerd", "datastore/datastored", "generator/rundir", "generator/packing"},
-	{"sim", "internal/keeper/first", "generator/drive", "worker/workerd",
-		"worker/executor/docker", "worker/executor/process", "worker/executor/stressng"},
+	{"sim", "internal/keeper/first", "generator/drive", "worker/workerd", "worker/executor/confine"},
+	{"worker/executor/docker", "worker/executor/process", "worker/executor/stressng"},
 	{"client", "conf", "report/figure", "report/stats"},
 	{"report/metrics", "report/reporttest"},
 	{"report/results"},
@@ -76,8 +76,10 @@ var layers = map[string][]string{
 
 	"worker/executor/docker": {"internal/cgroup", "internal/cluster", "internal/procfs", "worker", "worker/executor", "worker/spool"},
 	"worker/executor/process": {"internal/cgroup", "internal/cluster", "internal/procfs", "internal/procgroup",
-		"worker", "worker/executor", "worker/spool"},
-	"worker/executor/stressng":     {"internal/cluster", "internal/procfs", "internal/procgroup", "worker", "worker/executor"},
+		"worker", "worker/executor", "worker/executor/confine", "worker/spool"},
+	"worker/executor/stressng": {"internal/cluster", "internal/procfs", "internal/procgroup", "worker", "worker/executor",
+		"worker/executor/confine"},
+	"worker/executor/confine":      {"internal/cgroup", "internal/procfs", "internal/procgroup", "worker", "worker/executor"},
 	"worker/executor/executortest": {"internal/cluster", "internal/procfs", "worker"}, // for tests
 
 	"sim": {"internal/cluster", "scheduler", "worker", "datastore", "generator", "baselines"},
@@ -99,8 +101,8 @@ var layers = map[string][]string{
 
 	"assemble": {"baselines", "conf", "datastore", "datastore/datastored", "generator", "internal/cgroup", "internal/cluster",
 		"internal/keeper", "internal/procgroup", "internal/rpc", "internal/telemetry", "internal/version", "scheduler",
-		"scheduler/schedulerd", "sim", "worker",
-		"worker/executor", "worker/executor/docker", "worker/executor/process", "worker/executor/stressng", "worker/spool", "worker/workerd"},
+		"scheduler/schedulerd", "sim", "worker", "worker/executor", "worker/executor/confine", "worker/executor/docker",
+		"worker/executor/process", "worker/executor/stressng", "worker/spool", "worker/workerd"},
 	"host": {"assemble", "conf", "internal/cgroup", "internal/cluster", "internal/poll", "internal/procfs", "internal/wholefile"},
 	"localcluster": {"assemble", "conf", "generator/drive", "internal/cluster", "internal/poll", "internal/procfs", "internal/rpc",
 		"internal/telemetry"},

@@ -29,7 +29,7 @@ func (p *Executor) workFolder() (string, error) {
 	if spare, found := p.spares.take(); found {
 		return spare, nil
 	}
-	return makeWorkFolder(p.owner, p.cfg.User)
+	return makeWorkFolder(p.rule.Owner, p.cfg.User)
 }
 
 // take returns a folder that is as good as new, if there is one.

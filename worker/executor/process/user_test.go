@@ -28,7 +28,7 @@ func asNobody(t *testing.T, p *Executor) *procgroup.User {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.cfg.User, p.spares.user = u, u
+	p.cfg.User, p.rule.User, p.spares.user = u, u, u
 	reachable(t, os.TempDir())
 	reachable(t, filepath.Dir(p.cfg.Allow[0]))
 	return u
