@@ -4,17 +4,22 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"dodoor/conf"
 	"dodoor/internal/cgroup"
 	"dodoor/internal/cluster"
+	"dodoor/internal/keeper"
+	"dodoor/internal/procgroup"
 	"dodoor/worker"
 	"dodoor/worker/executor"
+	"dodoor/worker/executor/confine"
 	"dodoor/worker/executor/docker"
 	"dodoor/worker/executor/process"
 	"dodoor/worker/executor/stressng"
@@ -48,7 +53,7 @@ func Worker(c *conf.Config, site Site) (*workerd.Daemon, error) {
 		Executors: executors, Spool: output,
 		Listen: w.Listen, Address: w.Address, DataService: c.Datastore.DialAddress(), RPC: site.rpc(c, w.Name, w.MaxRPCs),
 		MaxBatch: batch(c), Heartbeat: time.Duration(w.Heartbeat), DrainTimeout: time.Duration(w.DrainTimeout),
-		Log: site.Log, Metrics: site.Metrics, Setup: site.setup(),
+		Lost: keeper.Lost(), Log: site.Log, Metrics: site.Metrics, Setup: site.setup(),
 	})
 	if err != nil {
 		return nil, errors.Join(err, workerd.CloseExecutors(executors), output.Close())
@@ -99,6 +104,9 @@ func checked(name string, c *conf.Config, log *slog.Logger, output *spool.Spool)
 	if err := e.Check(); err != nil {
 		return nil, errors.Join(err, workerd.CloseExecutors(map[string]executor.Executor{name: e}))
 	}
+	if programs(name) && c.Process.User == "" && os.Geteuid() == 0 {
+		asNobody.Do(func() { log.Info("tasks run as nobody, since this worker is root's: process.user names another user") })
+	}
 	if n := e.Swept(); n > 0 {
 		log.Warn("removed what earlier processes of this worker had left behind", "worker", c.Worker.Name, "executor", name, "removed", n)
 	}
@@ -108,21 +116,42 @@ func checked(name string, c *conf.Config, log *slog.Logger, output *spool.Spool)
 	return e, nil
 }
 
+// asNobody is said once in a process, however many workers it has.
+var asNobody sync.Once
+
+// programs reports whether an executor runs programs of this machine.
+func programs(name string) bool { return name == "process" || name == "stress-ng" }
+
 // newExecutor makes the executor of one worker, whose name goes on everything that it leaves outside
 // this process.
 func newExecutor(name string, c *conf.Config, output *spool.Spool) (executor.Executor, error) {
+	var user *procgroup.User
+	if programs(name) {
+		var err error
+		if user, err = procgroup.FindUser(c.Process.User); err != nil {
+			return nil, fmt.Errorf("executor %s: %w", name, err)
+		}
+	}
 	switch name {
 	case "sleep":
 		return executor.Sleep{Emulation: emulation(c)}, nil
 	case "stress-ng":
-		return stressng.Executor{}, nil
+		leaves(estate{Executor: name, Worker: c.Worker.Name})
+		rule, err := confine.New(confine.Config{Executor: name, Worker: c.Worker.Name, Cgroup: c.Process.Cgroup, PidsLimit: c.Process.PidsLimit,
+			User: user})
+		if err != nil {
+			return nil, err
+		}
+		return stressng.New(rule), nil
 	case "docker":
 		d := &c.Docker
+		leaves(estate{Executor: name, Worker: c.Worker.Name, Host: d.Host})
 		return docker.New(docker.Config{Host: d.Host, User: d.User, PidsLimit: d.PidsLimit, TmpfsMB: d.TmpfsMB, Worker: c.Worker.Name,
 			Images: images(c), Commands: d.Images, Spool: output})
 	case "process":
+		leaves(estate{Executor: name, Worker: c.Worker.Name})
 		return process.New(process.Config{Allow: c.Process.Allow, Workdirs: c.Process.Workdirs, Cgroup: c.Process.Cgroup,
-			PidsLimit: c.Process.PidsLimit, Worker: c.Worker.Name, Spool: output})
+			PidsLimit: c.Process.PidsLimit, User: user, Worker: c.Worker.Name, Spool: output})
 	}
 	return nil, fmt.Errorf("no executor is called %q", name)
 }

@@ -35,7 +35,8 @@ type Process struct {
 	Workdirs []string `toml:"workdirs"` // folders that commands may work in, and below; "*": any
 	Cgroup   string   `toml:"cgroup"`   // limits by control groups: auto, required or off
 
-	PidsLimit int `toml:"pids_limit"` // processes and threads per task
+	PidsLimit int    `toml:"pids_limit"` // processes and threads per task
+	User      string `toml:"user"`       // whom tasks run as: a name or number; empty: the worker's user, or nobody where that is root
 }
 
 // pidsLimit is how many processes and threads a task may have, in a container or outside.
@@ -44,6 +45,9 @@ const pidsLimit = 256
 func validPidsLimit(r *report, path string, n int) { between(r, path, n, 1, 1<<22) }
 
 var imagePattern = regexp.MustCompile(`^(\*|[A-Za-z0-9][A-Za-z0-9._/:@-]{0,255})$`)
+
+// accountPattern is of names and numbers of users.
+var accountPattern = regexp.MustCompile(`^([A-Za-z0-9_][A-Za-z0-9_.@-]{0,63})?$`)
 
 var userPattern = regexp.MustCompile(`^[0-9]{1,9}:[0-9]{1,9}$`)
 
@@ -85,6 +89,9 @@ func (p *Process) validate(r *report) {
 	}
 	oneOf(r, "process.cgroup", p.Cgroup, "auto", "required", "off")
 	validPidsLimit(r, "process.pids_limit", p.PidsLimit)
+	if !accountPattern.MatchString(p.User) {
+		r.add("process.user", "must be the name or number of a user, found %.80q", p.User)
+	}
 }
 
 // anything is the entry that allows all.

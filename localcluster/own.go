@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strconv"
 	"time"
 
 	"dodoor/assemble"
@@ -33,6 +34,7 @@ func (o Own) Config(machine conf.Class) *conf.Config {
 	c.Scheduler.Replicas, c.Worker.Slots = 1, o.Slots
 	c.Datastore.B, c.Scheduler.BDelta = ownBatch, ownBatch // there is one worker: every view of it leads to the same choice
 	c.Process.Allow, c.Process.Workdirs, c.Process.Cgroup = []string{"*"}, []string{"*"}, "off"
+	c.Process.User = strconv.Itoa(os.Geteuid()) // whoever typed the command, root included
 	if o.Limits {
 		c.Process.Cgroup = "auto"
 	}

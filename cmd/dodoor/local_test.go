@@ -14,6 +14,9 @@ import (
 // Whatever clusters the person has who runs the tests, these know none but their own. Nothing can be made below a device: go, which
 // keeps notes among a person's configurations, would make a folder. It finds that person's settings all the same.
 func TestMain(m *testing.M) {
+	if os.Getenv(asCommand) != "" {
+		main()
+	}
 	if folder, err := os.UserConfigDir(); err == nil && os.Getenv("GOENV") == "" {
 		os.Setenv("GOENV", filepath.Join(folder, "go", "env"))
 	}

@@ -7,6 +7,11 @@ import (
 	"io"
 	"os"
 	"strings"
+
+	"dodoor/assemble"
+	"dodoor/internal/keeper"
+	_ "dodoor/internal/keeper/first" // so that nothing outlives a command that runs tasks
+	"dodoor/localcluster"
 )
 
 // Exit codes.
@@ -53,7 +58,26 @@ var commands = []command{
 	{"version", "print version, commit, Go and Thrift", runVersion},
 }
 
-func main() { os.Exit(dispatch(os.Args[1:], os.Stdout, os.Stderr)) }
+func main() {
+	if end := keeper.Over(); end != nil {
+		os.Exit(sweep(end, os.Stderr))
+	}
+	keeper.Exit(dispatch(os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// sweep removes what a process that had this one as its keeper has left, and returns its exit code.
+func sweep(end *keeper.End, stderr io.Writer) int {
+	if end.Left > 0 {
+		fmt.Fprintf(stderr, "dodoor: %d processes of tasks do not die: they wait for a disk or the like\n", end.Left)
+	}
+	localcluster.SweepFolders()
+	for _, note := range end.Notes {
+		if err := assemble.Sweep(note); err != nil {
+			fmt.Fprintf(stderr, "dodoor: what a worker left is still there, until one of its name starts: %v\n", err)
+		}
+	}
+	return end.Code
+}
 
 func dispatch(args []string, stdout, stderr io.Writer) int {
 	if len(args) == 0 {

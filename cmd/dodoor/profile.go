@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"dodoor/internal/keeper"
 	"dodoor/internal/wholefile"
 	"dodoor/profile"
 )
@@ -78,6 +79,7 @@ func runProfile(args []string, stdout, stderr io.Writer) int {
 	}
 	ctx, stop := interruptible(log)
 	defer stop()
+	ctx = keeper.Kept(ctx)
 	err = p.Measure(ctx)
 	figures, writing := p.Write(f.out)
 	if writing == nil {

@@ -9,6 +9,7 @@ import (
 	"syscall"
 
 	"dodoor/experiment"
+	"dodoor/internal/keeper"
 )
 
 // interruptible returns a context that ends with the first SIGINT or SIGTERM; a second one ends the
@@ -54,9 +55,9 @@ func signalled(log *slog.Logger) (ctx, hurry context.Context, stop context.Cance
 // told to stop.
 func onSignals(steps ...func(os.Signal)) (stop func()) {
 	signals := make(chan os.Signal, len(steps))
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	keeper.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	if !signal.Ignored(syscall.SIGHUP) {
-		signal.Notify(signals, syscall.SIGHUP)
+		keeper.Notify(signals, syscall.SIGHUP)
 	}
 	go func() {
 		for _, step := range steps {
@@ -68,7 +69,7 @@ func onSignals(steps ...func(os.Signal)) (stop func()) {
 		}
 	}()
 	return sync.OnceFunc(func() {
-		signal.Stop(signals)
+		keeper.Stop(signals)
 		close(signals)
 	})
 }

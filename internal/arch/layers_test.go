@@ -11,9 +11,10 @@ var rows = [][]string{
 	{"internal/cluster", "internal/needs", "internal/procfs", "internal/transcript", "internal/runfiles", "internal/wholefile",
 		"internal/version", "internal/progress", "internal/poll", "internal/placeholder", "internal/vm", "gen-go/dodoor"},
 	{"job", "scheduler", "worker", "datastore", "generator", "internal/cgroup", "internal/rpc", "internal/telemetry", "worker/spool"},
-	{"baselines", "worker/executor", "worker/executor/executortest", "internal/procgroup", "internal/rpc/rpctest",
+	{"baselines", "worker/executor", "worker/executor/executortest", "internal/keeper", "internal/procgroup", "internal/rpc/rpctest",
 		"scheduler/schedulerd", "datastore/datastored", "generator/rundir", "generator/packing"},
-	{"sim", "generator/drive", "worker/workerd", "worker/executor/docker", "worker/executor/process", "worker/executor/stressng"},
+	{"sim", "internal/keeper/first", "generator/drive", "worker/workerd", "worker/executor/confine"},
+	{"worker/executor/docker", "worker/executor/process", "worker/executor/stressng"},
 	{"client", "conf", "report/figure", "report/stats"},
 	{"report/metrics", "report/reporttest"},
 	{"report/results"},
@@ -32,25 +33,27 @@ var rows = [][]string{
 // sees the vocabulary; a shell sees its own pure package, the wire and its metrics; policies reach
 // the scheduler's shell as values, so that schedulerd and baselines never meet.
 var layers = map[string][]string{
-	"internal/cluster":     {},
-	"gen-go/dodoor":        {},
-	"internal/arch":        {},
-	"internal/mutants":     {}, // tests alone
-	"internal/manual":      {}, // tests alone
-	"internal/needs":       {}, // for tests
-	"internal/transcript":  {}, // for tests
-	"internal/vm":          {}, // for tests
-	"internal/runfiles":    {},
-	"internal/wholefile":   {},
-	"internal/poll":        {},
-	"internal/placeholder": {},
-	"internal/version":     {},
-	"internal/progress":    {},
-	"internal/rpc":         {"internal/cluster", "internal/poll", "gen-go/dodoor"},
-	"internal/telemetry":   {"internal/cluster"},
-	"internal/procfs":      {},
-	"internal/cgroup":      {"internal/poll", "internal/procfs"},
-	"internal/procgroup":   {"internal/cgroup", "internal/procfs"},
+	"internal/cluster":      {},
+	"gen-go/dodoor":         {},
+	"internal/arch":         {},
+	"internal/mutants":      {}, // tests alone
+	"internal/manual":       {}, // tests alone
+	"internal/needs":        {}, // for tests
+	"internal/transcript":   {}, // for tests
+	"internal/vm":           {}, // for tests
+	"internal/runfiles":     {},
+	"internal/wholefile":    {},
+	"internal/poll":         {},
+	"internal/placeholder":  {},
+	"internal/version":      {},
+	"internal/progress":     {},
+	"internal/rpc":          {"internal/cluster", "internal/poll", "gen-go/dodoor"},
+	"internal/telemetry":    {"internal/cluster"},
+	"internal/procfs":       {},
+	"internal/cgroup":       {"internal/poll", "internal/procfs"},
+	"internal/procgroup":    {"internal/cgroup", "internal/procfs"},
+	"internal/keeper":       {"internal/poll", "internal/procfs"},
+	"internal/keeper/first": {"internal/keeper"},
 
 	"job":       {"internal/cluster", "internal/placeholder"},
 	"scheduler": {"internal/cluster"},
@@ -73,8 +76,10 @@ var layers = map[string][]string{
 
 	"worker/executor/docker": {"internal/cgroup", "internal/cluster", "internal/procfs", "worker", "worker/executor", "worker/spool"},
 	"worker/executor/process": {"internal/cgroup", "internal/cluster", "internal/procfs", "internal/procgroup",
-		"worker", "worker/executor", "worker/spool"},
-	"worker/executor/stressng":     {"internal/cluster", "internal/procfs", "internal/procgroup", "worker", "worker/executor"},
+		"worker", "worker/executor", "worker/executor/confine", "worker/spool"},
+	"worker/executor/stressng": {"internal/cluster", "internal/procfs", "internal/procgroup", "worker", "worker/executor",
+		"worker/executor/confine"},
+	"worker/executor/confine":      {"internal/cgroup", "internal/procfs", "internal/procgroup", "worker", "worker/executor"},
 	"worker/executor/executortest": {"internal/cluster", "internal/procfs", "worker"}, // for tests
 
 	"sim": {"internal/cluster", "scheduler", "worker", "datastore", "generator", "baselines"},
@@ -94,9 +99,10 @@ var layers = map[string][]string{
 	"report": {"generator/rundir", "internal/runfiles", "internal/wholefile", "report/figure", "report/group", "report/metrics", "report/page",
 		"report/plots", "report/results"},
 
-	"assemble": {"baselines", "conf", "datastore", "datastore/datastored", "generator", "internal/cgroup", "internal/cluster", "internal/rpc",
-		"internal/telemetry", "internal/version", "scheduler", "scheduler/schedulerd", "sim", "worker", "worker/executor",
-		"worker/executor/docker", "worker/executor/process", "worker/executor/stressng", "worker/spool", "worker/workerd"},
+	"assemble": {"baselines", "conf", "datastore", "datastore/datastored", "generator", "internal/cgroup", "internal/cluster",
+		"internal/keeper", "internal/procgroup", "internal/rpc", "internal/telemetry", "internal/version", "scheduler",
+		"scheduler/schedulerd", "sim", "worker", "worker/executor", "worker/executor/confine", "worker/executor/docker",
+		"worker/executor/process", "worker/executor/stressng", "worker/spool", "worker/workerd"},
 	"host": {"assemble", "conf", "internal/cgroup", "internal/cluster", "internal/poll", "internal/procfs", "internal/wholefile"},
 	"localcluster": {"assemble", "conf", "generator/drive", "internal/cluster", "internal/poll", "internal/procfs", "internal/rpc",
 		"internal/telemetry"},
@@ -112,7 +118,7 @@ var layers = map[string][]string{
 	"functionbench": {}, // a test of Python programs
 	"testbed":       {}, // tests of scripts/cluster on hosts
 	"cmd/dodoor": {"assemble", "campaign", "client", "conf", "experiment", "experiment/calibrate", "generator", "generator/drive",
-		"generator/packing", "host",
+		"generator/packing", "host", "internal/keeper", "internal/keeper/first",
 		"internal/version", "internal/cluster", "internal/progress", "internal/rpc", "internal/runfiles", "internal/telemetry",
 		"internal/wholefile", "job", "localcluster", "profile",
 		"report", "report/metrics"},

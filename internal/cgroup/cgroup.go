@@ -52,6 +52,8 @@ type Version interface {
 	Confine(g *Group) error
 	// Start has a program begin inside a group: fork starts it with these attributes, on this thread.
 	Start(g *Group, attr *syscall.SysProcAttr, fork func() error) error
+	// Give lets a user divide a group among its own processes, in the way that keeps its limits out of the user's hands.
+	Give(name string, uid, gid int) error
 	// BeginKill lets the processes of a group get the time to die, and kills them where the kernel does that
 	// at one blow.
 	BeginKill(name string)
@@ -86,8 +88,10 @@ func find(p place) (Version, error) {
 type Groups struct {
 	version Version
 	own     string // the group of this process
-	made    atomic.Int64
 }
+
+// made is how many groups of tasks this process has made: their names, whichever of its Groups they are of.
+var made atomic.Int64
 
 // New fails when this process cannot make control groups. The owner is this process, as procfs.OwnerName
 // has it.
@@ -121,7 +125,7 @@ func whyNot(v Version, err error) error {
 func (c *Groups) Create(task string, l Limits) (*Group, error) {
 	label := url.PathEscape(task)
 	label = label[:min(len(label), 100)] // the number is what makes it unique
-	g := &Group{version: c.version, name: path.Join(c.own, fmt.Sprintf("%d-%s", c.made.Add(1), label)), limits: l}
+	g := &Group{version: c.version, name: path.Join(c.own, fmt.Sprintf("%d-%s", made.Add(1), label)), limits: l}
 	err := makeFolders(c.version, g.name)
 	if err == nil {
 		err = c.version.Confine(g)

@@ -117,6 +117,16 @@ func (v version2) Start(g *Group, attr *syscall.SysProcAttr, fork func() error) 
 	return err
 }
 
+// Give gives the folder, so that the user can make groups in it, and what moves processes among those: cgroups(7), delegation.
+func (v version2) Give(name string, uid, gid int) error {
+	for _, file := range []string{".", "cgroup.procs", "cgroup.threads", "cgroup.subtree_control"} {
+		if err := os.Chown(filepath.Join(v.root, name, file), uid, gid); err != nil {
+			return fmt.Errorf("control group: %w", err)
+		}
+	}
+	return nil
+}
+
 // BeginKill lifts the limit of CPU time, as under version 1, and kills where the kernel (Linux 5.14 or later)
 // does that at one blow.
 func (v version2) BeginKill(name string) {

@@ -53,7 +53,7 @@ func (g *Group) finish() {
 	g.cpu += timeOf(&usage) + reapOrphans(g.pid)
 	g.peak = ownPeak(usage.Maxrss)
 	running.forget(g)
-	starters.leave(g.starter)
+	g.starter.leave()
 	for _, o := range g.outputs {
 		o.finish()
 	}

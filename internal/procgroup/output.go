@@ -21,7 +21,7 @@ type output struct {
 const outputGrace = time.Second
 
 // newOutput opens what has to be.
-func newOutput(to io.Writer, null int) (*output, error) {
+func newOutput(to io.Writer, null int, user *User) (*output, error) {
 	if to == nil {
 		return &output{fd: uintptr(null)}, nil
 	}
@@ -31,6 +31,9 @@ func newOutput(to io.Writer, null int) (*output, error) {
 	var ends [2]int
 	if err := unix.Pipe2(ends[:], unix.O_CLOEXEC); err != nil {
 		return nil, os.NewSyscallError("pipe2", err)
+	}
+	if user != nil { // who may open it again by its name, /dev/stdout
+		_ = unix.Fchown(ends[1], user.UID, user.GID)
 	}
 	_ = unix.SetNonblock(ends[0], true) // otherwise reading takes a thread
 	return &output{to: to, fd: uintptr(ends[1]), pipe: os.NewFile(uintptr(ends[0]), "|0")}, nil

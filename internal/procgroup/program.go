@@ -21,6 +21,7 @@ type Program struct {
 	Env    []string      // what it gets beyond the least; of the same name the last counts
 	Mark   string        // the one of Env that no other group has
 	Cgroup *cgroup.Group // where it is to run; nil: where this process does
+	User   *User         // whom it runs as, without a way to become another; nil: this process's
 	Input  *os.File      // nil: there is none
 	Output io.Writer     // of all the group's processes, written to until Done; nil: it is lost
 	Errors io.Writer     // likewise, of standard error apart; nil: it goes to Output
@@ -32,11 +33,11 @@ func (p *Program) Start() (*Group, error) {
 	if err := becomeSubreaper(); err != nil {
 		return nil, err
 	}
-	g := &Group{mark: p.Mark, cgroup: p.Cgroup, pidfd: -1, done: make(chan struct{}), starter: starters.enter()}
+	g := &Group{mark: p.Mark, cgroup: p.Cgroup, pidfd: -1, done: make(chan struct{}), starter: starters[p.User != nil].enter()}
 	err := p.begin(g)
 	switch {
 	case g.pid == 0:
-		starters.leave(g.starter)
+		g.starter.leave()
 		return nil, err
 	case err != nil:
 		g.signal(syscall.SIGKILL)
@@ -69,14 +70,14 @@ func (p *Program) begin(g *Group) error {
 
 // open returns what the program finds open.
 func (g *Group) open(p *Program, null int) (files []uintptr, err error) {
-	out, err := newOutput(p.Output, null)
+	out, err := newOutput(p.Output, null, p.User)
 	if err != nil {
 		return nil, err
 	}
 	errs := out
 	g.outputs = append(g.outputs, out)
 	if p.Errors != nil {
-		if errs, err = newOutput(p.Errors, null); err != nil {
+		if errs, err = newOutput(p.Errors, null, p.User); err != nil {
 			return nil, err
 		}
 		g.outputs = append(g.outputs, errs)
@@ -91,7 +92,7 @@ func (g *Group) open(p *Program, null int) (files []uintptr, err error) {
 // fork makes the program, on a thread for that.
 func (g *Group) fork(p *Program, files []uintptr) error {
 	attr := &syscall.ProcAttr{Dir: p.Dir, Env: lastOfEach(slices.Concat(least, p.Env)), Files: files,
-		Sys: &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL, PidFD: &g.pidfd}}
+		Sys: &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL, PidFD: &g.pidfd, Credential: p.User.credential()}}
 	fork := func() error { return running.start(g, p, attr) }
 	err := g.starter.do(func() error {
 		if g.cgroup == nil {
@@ -100,7 +101,7 @@ func (g *Group) fork(p *Program, files []uintptr) error {
 		return g.cgroup.Start(attr.Sys, fork)
 	})
 	if err != nil && g.cgroup != nil {
-		starters.retire(g.starter) // it may have stayed in there
+		g.starter.retire() // it may have stayed in there
 	}
 	return err
 }

@@ -48,8 +48,8 @@ func TestManyGroupsAtOnce(t *testing.T) {
 		})
 	}
 	work.Wait()
-	if len(running.groups)+len(running.taken) > 0 || starters.current != nil {
-		t.Errorf("groups %v, strays %v, thread %v are left", running.groups, running.taken, starters.current)
+	if len(running.groups)+len(running.taken) > 0 || starters[false].current != nil {
+		t.Errorf("groups %v, strays %v, thread %v are left", running.groups, running.taken, starters[false].current)
 	}
 }
 
@@ -173,7 +173,7 @@ func TestNoProgram(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if after, _ := os.ReadDir("/proc/self/fd"); len(after) > len(before) || starters.current != nil {
-		t.Errorf("%d descriptors, and there were %d; thread %v", len(after), len(before), starters.current)
+	if after, _ := os.ReadDir("/proc/self/fd"); len(after) > len(before) || starters[false].current != nil {
+		t.Errorf("%d descriptors, and there were %d; thread %v", len(after), len(before), starters[false].current)
 	}
 }

@@ -11,15 +11,20 @@ import (
 // starters is where programs start. To the kernel, the parent of Pdeathsig is a thread, so a thread that has started a
 // program must not end before the program does. One serves all that start while any of them is there: Go forks one
 // program at a time anyhow, and a thread for each costs more than many a program.
-var starters = &nursery{}
+//
+// Programs of other users have one for themselves: what starts there gets no more rights by any program that it runs
+// (setuid). The kernel has that by thread, too.
+var starters = map[bool]*nursery{false: {}, true: {confined: true}}
 
 type nursery struct {
-	mu      sync.Mutex
-	current *starter // nil: there is none that may start more
+	confined bool
+	mu       sync.Mutex
+	current  *starter // nil: there is none that may start more
 }
 
 // starter is a thread that starts programs and serves nobody else.
 type starter struct {
+	nursery  *nursery
 	work     chan func()
 	programs int // that are to start there, or have and are not gone
 }
@@ -29,8 +34,11 @@ func (n *nursery) enter() *starter {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.current == nil {
-		s := &starter{work: make(chan func())}
+		s := &starter{nursery: n, work: make(chan func())}
 		onThread(func() {
+			if n.confined {
+				_ = unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) // every kernel since Linux 3.5 has it
+			}
 			for f := range s.work {
 				f()
 			}
@@ -42,7 +50,8 @@ func (n *nursery) enter() *starter {
 }
 
 // leave says that a program is gone, or has not started.
-func (n *nursery) leave(s *starter) {
+func (s *starter) leave() {
+	n := s.nursery
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if s.programs--; s.programs > 0 {
@@ -55,7 +64,8 @@ func (n *nursery) leave(s *starter) {
 }
 
 // retire keeps a thread from starting more: it may be where it should not be, and ends after its programs.
-func (n *nursery) retire(s *starter) {
+func (s *starter) retire() {
+	n := s.nursery
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.current == s {

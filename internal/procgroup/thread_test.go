@@ -47,7 +47,7 @@ func TestStartersOutliveTheirPrograms(t *testing.T) {
 			return rapid.SampledFrom(all).Draw(t, "thread")
 		}
 		leave := func(s *starter) {
-			n.leave(s)
+			s.leave()
 			if programs[s]--; programs[s] == 0 {
 				delete(programs, s)
 				if _, open := <-s.work; open {
@@ -66,7 +66,7 @@ func TestStartersOutliveTheirPrograms(t *testing.T) {
 				}
 			},
 			"leave":  func(t *rapid.T) { leave(some(t)) },
-			"retire": func(t *rapid.T) { s := some(t); n.retire(s); retired[s] = true },
+			"retire": func(t *rapid.T) { s := some(t); s.retire(); retired[s] = true },
 			"": func(t *rapid.T) {
 				inUse := 0
 				for s := range programs {

@@ -29,10 +29,11 @@ type Config struct {
 	Address      string // what others dial; empty: the bound address
 	DataService  string // address
 	RPC          rpc.Config
-	MaxBatch     int           // completions per notice; 1: no coalescing
-	Heartbeat    time.Duration // a report at least this often
-	DrainTimeout time.Duration // for running tasks at shutdown
-	Setup        cluster.Setup // what it says that it runs
+	MaxBatch     int             // completions per notice; 1: no coalescing
+	Heartbeat    time.Duration   // a report at least this often
+	DrainTimeout time.Duration   // for running tasks at shutdown
+	Lost         <-chan struct{} // closed when nobody sees to it any more that no task outlives this process; nil: nobody does
+	Setup        cluster.Setup   // what it says that it runs
 	Log          *slog.Logger
 	Metrics      *telemetry.Registry
 }
@@ -134,6 +135,9 @@ func (d *Daemon) Run(ctx context.Context) error {
 		d.drain(0)
 	case err = <-fatal:
 		d.drain(0)
+	case <-d.cfg.Lost:
+		err = errLost
+		d.drain(0)
 	case <-ctx.Done():
 		d.drain(d.cfg.DrainTimeout)
 	}
@@ -152,6 +156,8 @@ func (d *Daemon) Run(ctx context.Context) error {
 	d.data.close()
 	return err
 }
+
+var errLost = errors.New("the keeper of this process is gone: start the worker again")
 
 // now is the time since the service started: the only clock the node knows.
 func (d *Daemon) now() time.Duration { return time.Since(d.start) }

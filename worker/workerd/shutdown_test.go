@@ -213,3 +213,21 @@ func TestShutdownCannotBeUndone(t *testing.T) {
 		}
 	})
 }
+
+// A worker that lost its keeper gives its tasks back at once, and fails.
+func TestALostKeeperEndsTheWorker(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		lost := make(chan struct{})
+		b := start(t, func(c *Config) { c.Lost = lost })
+		b.sched.accept(t, task{id: "running", takes: time.Hour})
+		began := time.Now()
+		close(lost)
+		synctest.Wait()
+		if r := only(t, b.sched, "running"); r.Outcome != cluster.Lost || time.Since(began) > time.Second {
+			t.Errorf("%+v after %v", r, time.Since(began))
+		}
+		if err := b.stop(); !errors.Is(err, errLost) {
+			t.Errorf("%v", err)
+		}
+	})
+}

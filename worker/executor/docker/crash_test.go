@@ -71,6 +71,21 @@ func TestKilledWorkersAreSweptUpAfter(t *testing.T) {
 	}
 }
 
+// A keeper removes the containers of its worker when that was killed, without a worker of its own.
+func TestContainersOfTheDeadAreSwept(t *testing.T) {
+	needEngine(t)
+	name := t.Name() + "-" + testRun
+	dead := crash(t, name)
+	if err := Sweep(Config{Worker: name}); err != nil || len(containers(t, name)) != 1 {
+		t.Errorf("%v; a container of a worker that lives is gone", err)
+	}
+	dead.Process.Kill()
+	dead.Wait()
+	if err := Sweep(Config{Worker: name}); err != nil || len(containers(t, name)) != 0 {
+		t.Errorf("%v; left: %v", err, containers(t, name))
+	}
+}
+
 // crash starts a process that is in the middle of a task when this returns.
 func crash(t *testing.T, name string) *exec.Cmd {
 	t.Helper()

@@ -3,6 +3,7 @@ package docker
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -41,6 +42,16 @@ func (d *Executor) sweep() (removed int, err error) {
 		}
 	}
 	return removed, nil
+}
+
+// Sweep removes the containers that processes of a worker have left which are gone.
+func Sweep(cfg Config) error {
+	d, err := New(cfg)
+	if err != nil {
+		return err
+	}
+	_, err = d.sweep()
+	return errors.Join(err, d.engine.close())
 }
 
 func (d *Executor) inUse(c owned) bool {

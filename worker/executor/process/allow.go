@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/sys/unix"
+
 	"dodoor/internal/cluster"
 	"dodoor/worker/executor"
 )
@@ -20,6 +22,10 @@ const taskPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 // Allows says why a command may not run here, if so.
 func (p *Executor) Allows(t *cluster.Template) error {
+	return p.cfg.User.Do(func() error { return p.allows(t) })
+}
+
+func (p *Executor) allows(t *cluster.Template) error {
 	if err := executor.CheckCommand(t); err != nil {
 		return err
 	}
@@ -117,6 +123,9 @@ func (p *Executor) allowsWorkdir(folder string) (string, error) {
 	info, err := os.Stat(folder)
 	if err == nil && !info.IsDir() {
 		err = fmt.Errorf("%s is not a folder", folder)
+	}
+	if err == nil && unix.Access(folder, unix.X_OK) != nil {
+		err = fmt.Errorf("tasks may not go into %s", folder)
 	}
 	if err != nil {
 		return "", fmt.Errorf("worker %s has no working folder %.200s: %w", p.cfg.Worker, folder, err)

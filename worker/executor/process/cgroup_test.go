@@ -33,6 +33,8 @@ func (fakeVersion) Delegate(string) error { return nil }
 
 func (fakeVersion) Confine(*cgroup.Group) error { return nil }
 
+func (fakeVersion) Give(string, int, int) error { return nil }
+
 // fakeGroups returns groups in a folder.
 func fakeGroups(t *testing.T, v fakeVersion) (groups *cgroup.Groups, root string) {
 	t.Helper()
@@ -52,39 +54,23 @@ func TestGroupsThatDoNotTakePrograms(t *testing.T) {
 		"lost: start the program: fork/exec: unavailable": {before: fmt.Errorf("fork/exec: %w", errors.New("unavailable"))},
 	} {
 		p := newProcess(t, off)
-		p.groups, _ = fakeGroups(t, v)
+		p.rule.Groups, _ = fakeGroups(t, v)
 		file := filepath.Join(t.TempDir(), "pids")
 		r := p.Run(t.Context(), p.task(1, 64, "pid="+file, "sleep=1h"))
 		if got := fmt.Sprintf("%v: %s", r.Outcome, r.Reason); got != want {
 			t.Errorf("%s, want %s", got, want)
 		}
-		p.groups = nil
+		p.rule.Groups = nil
 	}
 	p := newProcess(t, off)
 	groups, root := fakeGroups(t, fakeVersion{})
 	if err := os.RemoveAll(filepath.Join(root, cgroup.Parent)); err != nil {
 		t.Fatal(err)
 	}
-	p.groups = groups
+	p.rule.Groups = groups
 	if r := p.Run(t.Context(), p.task(1, 64)); r.Outcome != cluster.Lost ||
 		!strings.Contains(r.Reason, "cannot limit the task: control group: mkdir") {
 		t.Errorf("%+v", r)
 	}
-	p.groups = nil
-}
-
-// A worker whose groups take no programs says so at once, and leaves none.
-func TestGroupsAreTried(t *testing.T) {
-	noWay := errors.New("no way in")
-	groups, root := fakeGroups(t, fakeVersion{before: noWay})
-	if err := try(groups); !errors.Is(err, noWay) || !strings.Contains(err.Error(), "start a program in control group dodoor/w/1-try") {
-		t.Errorf("%v", err)
-	}
-	if left, err := os.ReadDir(filepath.Join(root, cgroup.Parent, "w")); err != nil || len(left) > 0 {
-		t.Errorf("left: %v, %v", left, err)
-	}
-	groups, _ = fakeGroups(t, fakeVersion{})
-	if err := try(groups); err != nil {
-		t.Error(err)
-	}
+	p.rule.Groups = nil
 }

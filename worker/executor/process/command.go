@@ -19,9 +19,9 @@ const scriptFile = "script"
 // something; otherwise the command is at fault.
 func (p *Executor) program(s *worker.Start, folder string, c *executor.Capture) (*procgroup.Program, error) {
 	mark := "TMPDIR=" + folder
-	program := &procgroup.Program{Dir: folder, Mark: mark, Output: c.Stdout()}
+	program := &procgroup.Program{Dir: folder, Mark: mark, Output: c.Stdout(), User: p.cfg.User}
 	if s.Command == nil {
-		program.Path, program.Args, program.Env = s.Argv[0], s.Argv[1:], []string{mark, "HOME=" + folder}
+		program.Path, program.Args, program.Env = s.Argv[0], s.Argv[1:], append([]string{mark, "HOME=" + folder}, p.cfg.User.Env()...)
 		return program, nil
 	}
 	t := s.Command.Template
@@ -31,7 +31,11 @@ func (p *Executor) program(s *worker.Start, folder string, c *executor.Capture) 
 	}
 	if len(t.Script) > 0 {
 		path := filepath.Join(folder, scriptFile)
-		if err := os.WriteFile(path, t.Script, 0o600); err != nil {
+		err := os.WriteFile(path, t.Script, 0o600)
+		if err == nil {
+			err = p.cfg.User.Give(path)
+		}
+		if err != nil {
 			return nil, lacking{err}
 		}
 		argv = append(append(executor.Interpreter(t.Script), path), argv...)
@@ -42,7 +46,13 @@ func (p *Executor) program(s *worker.Start, folder string, c *executor.Capture) 
 	if err := p.allowsEnv(t.Env); err != nil {
 		return nil, err
 	}
-	workdir, err := p.allowsWorkdir(t.Workdir)
+	workdir := ""
+	if t.Workdir != "" {
+		err = p.cfg.User.Do(func() (err error) {
+			workdir, err = p.allowsWorkdir(t.Workdir)
+			return err
+		})
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -54,20 +64,22 @@ func (p *Executor) program(s *worker.Start, folder string, c *executor.Capture) 
 		program.Dir = workdir
 	}
 	program.Path, program.Args, program.Errors = path, argv[1:], c.Stderr()
-	program.Env = append(append([]string{"HOME=" + folder}, executor.CommandEnv(s, p.cfg.Worker)...), mark)
+	program.Env = append(append(append([]string{"HOME=" + folder}, p.cfg.User.Env()...), executor.CommandEnv(s, p.cfg.Worker)...), mark)
 	if len(t.Stdin) > 0 {
-		program.Input, err = inputOf(t.Stdin, folder)
+		program.Input, err = inputOf(t.Stdin, folder, p.cfg.User)
 	}
 	return program, err
 }
 
 // inputOf returns a file without a name that holds a task's standard input.
-func inputOf(text []byte, folder string) (*os.File, error) {
+func inputOf(text []byte, folder string, user *procgroup.User) (*os.File, error) {
 	file, err := os.CreateTemp(folder, "stdin-*")
 	if err != nil {
 		return nil, lacking{err}
 	}
-	err = os.Remove(file.Name())
+	if err = user.Give(file.Name()); err == nil {
+		err = os.Remove(file.Name())
+	}
 	if err == nil {
 		_, err = file.Write(text)
 	}

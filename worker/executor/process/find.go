@@ -42,7 +42,11 @@ func (p *Executor) find(t *cluster.Template, workdir, program string) (path stri
 	if known.path != "" && now.Sub(known.at) < foundFor {
 		return known.path, nil
 	}
-	if path, err = p.resolve(t, workdir, program); err != nil {
+	err = p.cfg.User.Do(func() (err error) {
+		path, err = p.resolve(t, workdir, program)
+		return err
+	})
+	if err != nil {
 		return "", err
 	}
 	p.programs.mu.Lock()

@@ -7,13 +7,18 @@ import (
 	"strings"
 
 	"dodoor/internal/procfs"
+	"dodoor/internal/procgroup"
 )
 
 // The folder that a task works in is dodoor-<worker>.<pid>.<start>-<random>, among the temporary files.
 const workFolder = "dodoor-"
 
-func makeWorkFolder(owner string) (string, error) {
-	return os.MkdirTemp("", workFolder+owner+"-*") // for this user alone
+func makeWorkFolder(owner string, user *procgroup.User) (string, error) {
+	folder, err := os.MkdirTemp("", workFolder+owner+"-*") // for one user alone
+	if err == nil {
+		err = user.Give(folder)
+	}
+	return folder, err
 }
 
 // ownerOfFolder is empty for what is no folder of a task.

@@ -9,7 +9,15 @@ import (
 	"dodoor/internal/cgroup"
 	"dodoor/internal/needs"
 	"dodoor/worker"
+	"dodoor/worker/executor/confine"
 	"dodoor/worker/executor/executortest"
+)
+
+// What Config.Cgroup can be.
+const (
+	auto     = confine.Auto
+	required = confine.Required
+	off      = confine.Off
 )
 
 // newProcess returns an executor whose programs are those given, and testdata/task the first of them. In
@@ -46,7 +54,7 @@ func nothingLeft(t *testing.T, p *Executor, temporary string) {
 	if left, err := os.ReadDir(temporary); err != nil || len(left) > 0 {
 		t.Errorf("%d temporary files are left: %v, %v", len(left), left, err)
 	}
-	if left := taskGroups(t, p.owner); len(left) > 0 {
+	if left := taskGroups(t, p.rule.Owner); len(left) > 0 {
 		t.Errorf("%d control groups are left: %v", len(left), left)
 	}
 }

@@ -56,7 +56,7 @@ func TestMemoryLimitOfAPart(t *testing.T) {
 // Who forks without end is refused at the limit, and everything ends with the task.
 func TestForkLimit(t *testing.T) {
 	p := newProcess(t, required)
-	p.cfg.PidsLimit = 40
+	p.rule.PidsLimit = 40
 	r := p.Run(t.Context(), p.task(1, 512, "fork=100"))
 	if r.Outcome != cluster.Failed || r.OutOfMemory || !strings.Contains(r.Reason, "refused processes beyond process.pids_limit") {
 		t.Errorf("%+v", r)
@@ -126,7 +126,7 @@ func TestManyTasks(t *testing.T) {
 			if now := open(t); now > descriptors {
 				t.Errorf("%d descriptors, and there were %d", now, descriptors)
 			}
-			if left := taskGroups(t, p.owner+"/1-t"); len(left) > 0 {
+			if left := taskGroups(t, p.rule.Owner+"/1-t"); len(left) > 0 {
 				t.Errorf("control groups: %v", left)
 			}
 			if now := homes(t); len(home) != 1 || !slices.Equal(now, home) {
@@ -144,7 +144,7 @@ func TestThreadsGoBack(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "pids")
 	ended := runs(t, func() worker.Result { return p.Run(ctx, p.task(1, 64, "pid="+file, "sleep=1h")) })
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/cgroup", executortest.Noted(t, file, 1)[0]))
-	if err != nil || !strings.Contains(string(text), path.Join("/", cgroup.Parent, p.owner, "2-t")+"\n") {
+	if err != nil || !strings.Contains(string(text), path.Join("/", cgroup.Parent, p.rule.Owner)+"/") {
 		t.Errorf("the task is in\n%s, %v", text, err)
 	}
 	if now := homes(t); len(home) != 1 || !slices.Equal(now, home) {

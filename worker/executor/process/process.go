@@ -4,29 +4,18 @@ package process
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
 
-	"dodoor/internal/cgroup"
-	"dodoor/internal/procfs"
 	"dodoor/internal/procgroup"
 	"dodoor/worker"
 	"dodoor/worker/executor"
+	"dodoor/worker/executor/confine"
 	"dodoor/worker/spool"
-)
-
-// What Config.Cgroup can be.
-const (
-	auto     = "auto"     // limits where this process may set some
-	required = "required" // no work without limits
-	off      = "off"
 )
 
 // Config is which programs may be run, and how.
@@ -37,7 +26,8 @@ type Config struct {
 	Worker   string       // whose tasks they are
 	Spool    *spool.Spool // keeps what commands print; nil: nobody does
 
-	PidsLimit int // processes and threads of a task, where there are control groups
+	PidsLimit int             // processes and threads of a task, where there are control groups
+	User      *procgroup.User // whom tasks run as; nil: this process's
 }
 
 // Executor runs each task as a program of this machine: the first of the type's arguments, which has to be
@@ -45,112 +35,59 @@ type Config struct {
 // processes together, where this process may make some.
 type Executor struct {
 	executor.Base
-	cfg       Config
-	root      string // of control groups
-	owner     string // this process, among those of all workers
-	groups    *cgroup.Groups
-	spares    spares
-	programs  programs
-	unlimited error
-	swept     int
+	cfg      Config
+	rule     *confine.Rule
+	spares   spares
+	programs programs
+	swept    int
 }
 
 // New returns an executor. It fails when the configuration makes no sense; whether its programs are
 // there is for Check to say.
 func New(cfg Config) (*Executor, error) {
-	if !slices.Contains([]string{auto, required, off}, cfg.Cgroup) {
-		return nil, fmt.Errorf("executor process: process.cgroup must be auto, required or off, found %q", cfg.Cgroup)
-	}
 	for _, program := range cfg.Allow {
 		if program != anything && !filepath.IsAbs(program) {
 			return nil, fmt.Errorf("executor process: process.allow must list absolute paths, found %q", program)
 		}
 	}
-	owner, err := procfs.OwnerName(cfg.Worker)
+	rule, err := confine.New(confine.Config{Executor: "process", Worker: cfg.Worker, Cgroup: cfg.Cgroup, PidsLimit: cfg.PidsLimit,
+		User: cfg.User})
 	if err != nil {
-		return nil, fmt.Errorf("executor process: %w", err)
+		return nil, err
 	}
-	return &Executor{cfg: cfg, root: cgroup.Root, owner: owner}, nil
+	return &Executor{cfg: cfg, rule: rule, spares: spares{user: cfg.User}}, nil
 }
 
 // Check fails when a program is missing, or the limits that are required. It decides about limits, so it
 // has to come before the first task. What earlier processes of this worker have left behind, it removes.
 func (p *Executor) Check() error {
-	if err := p.checkAllowed(); err != nil {
+	if err := p.cfg.User.Do(p.checkAllowed); err != nil {
 		return fmt.Errorf("executor process: %w", err)
 	}
-	p.swept, p.unlimited = sweepWorkFolders(p.cfg.Worker), nil
-	if p.cfg.Cgroup == off {
-		return nil
-	}
-	err := p.useCgroups()
-	switch {
-	case err == nil:
-		return nil
-	case p.cfg.Cgroup == required:
-		return fmt.Errorf("executor process: process.cgroup is required, but tasks cannot have limits: %w", err)
-	}
-	p.unlimited = fmt.Errorf("executor process: tasks run without limits of cores and memory: %w", err)
-	return nil
+	p.swept = sweepWorkFolders(p.cfg.Worker)
+	return p.rule.Check()
 }
 
-func (p *Executor) useCgroups() error {
-	if p.groups != nil {
-		return nil
-	}
-	version, err := cgroup.Find(p.root)
-	if err != nil {
-		return err
-	}
-	p.swept += cgroup.Sweep(version, p.cfg.Worker)
-	groups, err := cgroup.New(version, p.owner)
-	if err != nil {
-		return err
-	}
-	if err := try(groups); err != nil {
-		return errors.Join(err, groups.Close())
-	}
-	p.groups = groups
-	return nil
-}
-
-// try starts a program that does not exist in a control group: all goes well up to that.
-func try(groups *cgroup.Groups) error {
-	g, err := groups.Create("try", cgroup.Limits{Millicores: executor.LeastMillicores, Memory: executor.LeastMemory << 20, Processes: 1})
-	if err != nil {
-		return err
-	}
-	const missing = "/proc/self/missing"
-	_, err = (&procgroup.Program{Path: missing, Dir: "/", Cgroup: g}).Start()
-	if fork := new(fs.PathError); errors.As(err, &fork) && fork.Path == missing && errors.Is(fork, fs.ErrNotExist) {
-		err = nil
-	} else {
-		err = fmt.Errorf("start a program in control group %s: %w", g.Name(), err)
-	}
-	return errors.Join(err, g.Remove())
+// Sweep removes what processes of a worker have left which are gone.
+func Sweep(worker string) {
+	confine.Sweep(worker)
+	sweepWorkFolders(worker)
 }
 
 // Unlimited says why tasks run without limits although they were to have some, if they can be had. It is
 // for whoever called Check to tell.
-func (p *Executor) Unlimited() error { return p.unlimited }
+func (p *Executor) Unlimited() error { return p.rule.Unlimited() }
 
 // Swept returns how many folders of tasks Check removed, of files or of control groups.
-func (p *Executor) Swept() int { return p.swept }
+func (p *Executor) Swept() int { return p.swept + p.rule.Swept() }
 
 // Close removes this process's control groups and spare folders. Nothing may run any more.
 func (p *Executor) Close() error {
 	p.spares.remove()
-	if p.groups == nil {
-		return nil
-	}
-	if err := p.groups.Close(); err != nil {
-		return fmt.Errorf("executor process: %w", err)
-	}
-	p.groups = nil
-	return nil
+	return p.rule.Close()
 }
 
-// runnable fails for what is no program of this process's user. Symbolic links are followed, as in starting
+// runnable fails for what is no program of this thread's user. Symbolic links are followed, as in starting
 // it.
 func runnable(program string) error {
 	info, err := os.Stat(program)

@@ -69,10 +69,10 @@ func TestLimitsThatCannotBeHad(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p.root = t.TempDir()
+		p.rule.Root = t.TempDir()
 		err = p.Check()
 		if mode == required {
-			if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), p.root) {
+			if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), p.rule.Root) {
 				t.Errorf("%s: %v", mode, err)
 			}
 			continue

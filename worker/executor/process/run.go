@@ -34,12 +34,10 @@ func (p *Executor) execute(ctx context.Context, s *worker.Start) worker.Result {
 	if program.Input != nil {
 		defer program.Input.Close()
 	}
-	if p.groups != nil {
-		if program.Cgroup, err = p.groups.Create(s.TaskID, p.limitsOf(s)); err != nil {
-			return executor.Lost(fmt.Errorf("worker %s cannot limit the task: %w", p.cfg.Worker, err))
-		}
-		defer program.Cgroup.Remove() // what stays is for Close
+	if program.Cgroup, err = p.rule.Group(s); err != nil {
+		return executor.Lost(err)
 	}
+	defer p.rule.Release(program.Cgroup)
 	g, err := program.Start()
 	if err != nil {
 		return notRun(g, err)
@@ -47,22 +45,10 @@ func (p *Executor) execute(ctx context.Context, s *worker.Start) worker.Result {
 	x := &run{group: g, cgroup: program.Cgroup, output: output, task: s, startup: time.Since(begin)}
 	x.await(ctx)
 	if g.Vanished() {
-		p.spares.keep(folder, p.owner)
+		p.spares.keep(folder, p.rule.Owner)
 	}
 	return x.result(ctx)
 }
-
-// limitsOf is what a task may take: its demand, and no less than anything needs.
-func (p *Executor) limitsOf(s *worker.Start) cgroup.Limits {
-	memory := executor.MemoryLimit(s) << 20
-	if memory == 0 {
-		memory = noMemoryLimit
-	}
-	return cgroup.Limits{Millicores: executor.MillicoreLimit(s), Memory: memory, Processes: int64(p.cfg.PidsLimit)}
-}
-
-// noMemoryLimit is more than any machine has: to the kernel, that is no limit.
-const noMemoryLimit = 1 << 62
 
 // scarce are the errors of a machine that cannot start another process now, whichever.
 var scarce = []error{syscall.EAGAIN, syscall.ENOMEM, syscall.EMFILE, syscall.ENFILE}

@@ -8,12 +8,15 @@ import (
 	"sync/atomic"
 
 	"golang.org/x/sys/unix"
+
+	"dodoor/internal/procgroup"
 )
 
 // spares are the folders of tasks that nothing is left of, in nobody's use, for tasks to come. Most tasks leave a folder
 // as they found it, and to make one can take longer than the task where many were removed of late: ext4 then looks at each
 // inode that has become free.
 type spares struct {
+	user    *procgroup.User // whose they are
 	mu      sync.Mutex
 	folders []string
 }
@@ -26,7 +29,7 @@ func (p *Executor) workFolder() (string, error) {
 	if spare, found := p.spares.take(); found {
 		return spare, nil
 	}
-	return makeWorkFolder(p.owner)
+	return makeWorkFolder(p.rule.Owner, p.cfg.User)
 }
 
 // take returns a folder that is as good as new, if there is one.
@@ -39,7 +42,7 @@ func (s *spares) take() (folder string, found bool) {
 	switch {
 	case folder == "":
 		return "", false
-	case filepath.Dir(folder) == filepath.Clean(os.TempDir()) && asNew(folder):
+	case filepath.Dir(folder) == filepath.Clean(os.TempDir()) && s.asNew(folder):
 		return folder, true
 	}
 	removeWorkFolder(folder)
@@ -48,7 +51,7 @@ func (s *spares) take() (folder string, found bool) {
 
 // keep renames a folder, unless it shows that somebody had it: no two tasks know one name.
 func (s *spares) keep(folder, owner string) {
-	if !asNew(folder) {
+	if !s.asNew(folder) {
 		return
 	}
 	name := filepath.Join(filepath.Dir(folder), fmt.Sprintf("%s%s-again%d", workFolder, owner, named.Add(1)))
@@ -74,15 +77,15 @@ func (s *spares) remove() {
 // smaller again.
 const newFolder = 4096
 
-// asNew reports whether a folder is as it was when it was made: empty, for this user alone, without attributes.
-func asNew(folder string) bool {
+// asNew reports whether a folder is as it was when it was made: empty, for its user alone, without attributes.
+func (s *spares) asNew(folder string) bool {
 	fd, err := unix.Open(folder, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return false
 	}
 	defer unix.Close(fd)
 	var info unix.Stat_t
-	if unix.Fstat(fd, &info) != nil || info.Mode&0o7777 != 0o700 || int(info.Uid) != os.Geteuid() || info.Size > newFolder {
+	if unix.Fstat(fd, &info) != nil || info.Mode&0o7777 != 0o700 || int(info.Uid) != s.user.Owner() || info.Size > newFolder {
 		return false
 	}
 	if attributes, _ := unix.Flistxattr(fd, nil); attributes > 0 {

@@ -33,7 +33,7 @@ func TestFoldersServeAgain(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Setenv("TMPDIR", t.TempDir())
 			var s spares
-			folder, err := makeWorkFolder("w.1.1")
+			folder, err := makeWorkFolder("w.1.1", nil)
 			if err == nil {
 				err = c.change(folder)
 			}
@@ -48,7 +48,7 @@ func TestFoldersServeAgain(t *testing.T) {
 			}
 			s.keep(folder, "w.1.1")
 			got, again := s.take()
-			if again != c.again || again && (got == folder || ownerOfFolder(filepath.Base(got)) != "w.1.1" || !asNew(got)) {
+			if again != c.again || again && (got == folder || ownerOfFolder(filepath.Base(got)) != "w.1.1" || !s.asNew(got)) {
 				t.Errorf("%q, %t, want %t", got, again, c.again)
 			}
 			if _, twice := s.take(); twice {
@@ -74,7 +74,7 @@ func TestSparesAreLookedAt(t *testing.T) {
 	} {
 		t.Setenv("TMPDIR", temporary)
 		var s spares
-		folder, err := makeWorkFolder("w.1.1")
+		folder, err := makeWorkFolder("w.1.1", nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,6 +10,7 @@ import (
 	"go.uber.org/goleak"
 
 	"dodoor/internal/needs"
+	"dodoor/worker/executor/confine"
 	"dodoor/worker/executor/executortest"
 )
 
@@ -18,8 +19,27 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // needStressNG skips a test where stress-ng is missing, but not where everything has to be there.
 func needStressNG(t *testing.T) {
 	t.Helper()
-	needs.Real(t, (Executor{}).Check())
+	needs.Real(t, stress(t, confine.Off).Check())
 	executortest.Eventually(t, "the processes of earlier tests are gone", func() bool { return len(executortest.Descendants()) == 0 })
+}
+
+// stress returns an executor under a rule of control groups.
+func stress(t *testing.T, mode string) *Executor {
+	t.Helper()
+	rule, err := confine.New(confine.Config{Executor: "stress-ng", Worker: t.Name(), Cgroup: mode, PidsLimit: 256})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := New(rule)
+	if mode == confine.Required {
+		needs.Real(t, e.Check())
+	}
+	t.Cleanup(func() {
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return e
 }
 
 // imitate puts a shell script in the place of stress-ng.

@@ -14,26 +14,42 @@ import (
 	"dodoor/internal/procgroup"
 	"dodoor/worker"
 	"dodoor/worker/executor"
+	"dodoor/worker/executor/confine"
 )
 
 // Executor runs a stress-ng of its own for every task: as many CPU workers as the demand has cores
 // (at a part of their time, where cores are a fraction), and one process that holds the demanded
 // memory, for the estimated duration.
-type Executor struct{ executor.Base }
+type Executor struct {
+	executor.Base
+	rule *confine.Rule
+}
+
+// New returns an executor whose tasks a rule holds to their demand, and which closes the rule.
+func New(rule *confine.Rule) *Executor { return &Executor{rule: rule} }
 
 const stressNG = "stress-ng"
 
-// Check fails when stress-ng is not installed.
-func (Executor) Check() error {
+// Check fails when stress-ng is not installed, or the limits that are required cannot be had.
+func (e *Executor) Check() error {
 	if _, err := exec.LookPath(stressNG); err != nil {
 		return fmt.Errorf("executor stress-ng: %w; install it (Debian: apt-get install stress-ng)", err)
 	}
-	return nil
+	return e.rule.Check()
 }
 
-// Run keeps the pressure up for the estimated duration. The result's CPU is the time of the whole process tree; PeakMemory is the most
-// anonymous memory that its processes were seen to hold at one time.
-func (Executor) Run(ctx context.Context, s worker.Start) worker.Result {
+// Unlimited says why stress-ng could take more than its demand, but for its own balance.
+func (e *Executor) Unlimited() error { return e.rule.Unlimited() }
+
+// Swept returns how many control groups Check removed.
+func (e *Executor) Swept() int { return e.rule.Swept() }
+
+// Close removes this process's control groups. Nothing may run any more.
+func (e *Executor) Close() error { return e.rule.Close() }
+
+// Run keeps the pressure up for the estimated duration. The result's CPU is the time of the whole process tree; PeakMemory is the kernel's
+// account in a control group; otherwise the most anonymous memory that its processes were seen to hold at one time.
+func (e *Executor) Run(ctx context.Context, s worker.Start) worker.Result {
 	if err := ctx.Err(); err != nil {
 		return executor.Interrupted(ctx)
 	}
@@ -45,9 +61,15 @@ func (Executor) Run(ctx context.Context, s worker.Start) worker.Result {
 	if err != nil {
 		return executor.Failed(executor.NoExitCode, fmt.Errorf("start stress-ng: %w", err))
 	}
+	group, err := e.rule.Group(&s)
+	if err != nil {
+		return executor.Lost(err)
+	}
+	defer e.rule.Release(group)
 	begin := time.Now()
 	output := &executor.Tail{}
-	g, err := (&procgroup.Program{Path: path, Args: append(stressArgs(&s.Shape), s.Argv...), Dir: os.TempDir(), Output: output}).Start()
+	g, err := (&procgroup.Program{Path: path, Args: append(stressArgs(&s.Shape), s.Argv...), Dir: os.TempDir(), Env: e.rule.User.Env(),
+		Cgroup: group, User: e.rule.User, Output: output}).Start()
 	if err != nil {
 		return executor.Failed(executor.NoExitCode, fmt.Errorf("start stress-ng: %w", err))
 	}
@@ -55,8 +77,18 @@ func (Executor) Run(ctx context.Context, s worker.Start) worker.Result {
 		cores: float64(s.Shape.Demand[cluster.Cores]) / 1000}
 	p.hold(ctx)
 	result := p.stop(ctx)
-	result.CPU = g.CPU()
-	result.PeakMemory = executor.MiB(p.processes.Peak())
+	peak := p.processes.Peak()
+	used := g.CPU()
+	if group != nil {
+		total, most := group.Account().Read()
+		if used = max(used, total); most > 0 {
+			peak = most
+		}
+		if result.Outcome == cluster.Failed && group.OutOfMemory() {
+			result = executor.OutOfMemory(result.ExitCode, &s)
+		}
+	}
+	result.CPU, result.PeakMemory = used, executor.MiB(peak)
 	return result
 }
 

@@ -13,6 +13,7 @@ import (
 	"dodoor/internal/procgroup"
 	"dodoor/worker"
 	"dodoor/worker/executor"
+	"dodoor/worker/executor/confine"
 	"dodoor/worker/executor/executortest"
 )
 
@@ -40,10 +41,10 @@ func TestArgumentsMatchTheDemand(t *testing.T) {
 
 func TestMissingStressNG(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
-	if err := (Executor{}).Check(); err == nil || !strings.Contains(err.Error(), "apt-get install stress-ng") {
+	if err := stress(t, confine.Off).Check(); err == nil || !strings.Contains(err.Error(), "apt-get install stress-ng") {
 		t.Errorf("Check: %v", err)
 	}
-	r := Executor{}.Run(t.Context(), executortest.Start(1, 1, 1000))
+	r := stress(t, confine.Off).Run(t.Context(), executortest.Start(1, 1, 1000))
 	if r.Outcome != cluster.Failed || r.ExitCode != -1 || !strings.Contains(r.Reason, "not found") {
 		t.Errorf("Run: %+v", r)
 	}
@@ -59,12 +60,12 @@ func TestUnstartableStressNG(t *testing.T) {
 
 func TestNothingToDo(t *testing.T) {
 	imitate(t, "exit 9")
-	if r := (Executor{}).Run(t.Context(), executortest.Start(1, 1, 0)); r.Outcome != cluster.Finished {
+	if r := stress(t, confine.Off).Run(t.Context(), executortest.Start(1, 1, 0)); r.Outcome != cluster.Finished {
 		t.Errorf("no duration: %+v", r)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if r := (Executor{}).Run(ctx, executortest.Start(1, 1, 1000)); r.Outcome != cluster.Cancelled {
+	if r := stress(t, confine.Off).Run(ctx, executortest.Start(1, 1, 1000)); r.Outcome != cluster.Cancelled {
 		t.Errorf("cancelled before the start: %+v", r)
 	}
 }
@@ -86,7 +87,7 @@ func TestExitStatus(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			imitate(t, c.script)
-			r := Executor{}.Run(t.Context(), executortest.Start(1, 1, c.duration))
+			r := stress(t, confine.Off).Run(t.Context(), executortest.Start(1, 1, c.duration))
 			if r.Outcome != c.outcome || r.ExitCode != c.exitCode || !strings.Contains(r.Reason, c.reason) {
 				t.Errorf("%+v", r)
 			}
@@ -98,7 +99,7 @@ func TestExitStatus(t *testing.T) {
 func TestALostStressorFailsTheTask(t *testing.T) {
 	needStressNG(t)
 	results := make(chan worker.Result)
-	go func() { results <- Executor{}.Run(t.Context(), executortest.Start(1, 20, 600_000)) }()
+	go func() { results <- stress(t, confine.Off).Run(t.Context(), executortest.Start(1, 20, 600_000)) }()
 	executortest.Eventually(t, "a CPU worker is killed", func() bool {
 		for _, pid := range executortest.Descendants() {
 			if cpu, err := procfs.CPUTime(pid); err == nil && cpu > 300*time.Millisecond && procfs.Name(pid) == workerName {
@@ -115,7 +116,7 @@ func TestALostStressorFailsTheTask(t *testing.T) {
 // A worker that would use a whole core is paused and resumed so that it uses a fifth of one.
 func TestTheBalanceHoldsWorkersToTheDemand(t *testing.T) {
 	imitate(t, "d=${0%/*}; cp /bin/sh $d/stress-ng-cpu; $d/stress-ng-cpu -c 'while :; do :; done' & wait")
-	r := Executor{}.Run(t.Context(), executortest.Start(0.2, 1, 2000))
+	r := stress(t, confine.Off).Run(t.Context(), executortest.Start(0.2, 1, 2000))
 	if r.Outcome != cluster.Finished || r.CPU < 100*time.Millisecond || r.CPU > 800*time.Millisecond {
 		t.Errorf("0.2 cores for 2 s: %+v", r)
 	}
@@ -123,7 +124,7 @@ func TestTheBalanceHoldsWorkersToTheDemand(t *testing.T) {
 
 func TestOnlyTheEndOfTheOutputIsKept(t *testing.T) {
 	imitate(t, "i=0; while [ $i -lt 2000 ]; do echo line $i >&2; i=$((i+1)); done; printf '\\377 the end' >&2; exit 1")
-	r := Executor{}.Run(t.Context(), executortest.Start(1, 1, 60_000))
+	r := stress(t, confine.Off).Run(t.Context(), executortest.Start(1, 1, 60_000))
 	if len(r.Reason) > executor.TailBytes+200 || !strings.HasSuffix(r.Reason, "? the end") {
 		t.Errorf("%d bytes: %q", len(r.Reason), r.Reason)
 	}
@@ -133,7 +134,7 @@ func TestTypesAddOptions(t *testing.T) {
 	imitate(t, `echo "$@" >&2; exit 1`)
 	s := executortest.Start(1, 1, 60_000)
 	s.Argv = []string{"--cpu-method", "matrixprod; echo $HOME"}
-	r := Executor{}.Run(t.Context(), s)
+	r := stress(t, confine.Off).Run(t.Context(), s)
 	if !strings.HasSuffix(r.Reason, "--cpu-method matrixprod; echo $HOME") {
 		t.Errorf("no shell may see this: %q", r.Reason)
 	}
@@ -143,11 +144,17 @@ func TestTypesAddOptions(t *testing.T) {
 // withholds is not the executor's doing, so the time for which workers waited for a CPU counts as
 // used below, and the time that passed in fact counts above.
 func TestCPUTimeMatchesTheDemand(t *testing.T) {
+	for _, mode := range []string{confine.Off, confine.Required} {
+		t.Run(mode, func(t *testing.T) { cpuTimeMatches(t, mode) })
+	}
+}
+
+func cpuTimeMatches(t *testing.T, mode string) {
 	needStressNG(t)
-	for _, c := range []worker.Start{executortest.Start(0.5, 64, 2000), executortest.Start(1, 64, 1000), executortest.Start(1.5, 0, 700)} {
+	for _, c := range []worker.Start{executortest.Start(0.5, 64, 2000), executortest.Start(1, 64, 1000), executortest.Start(1.5, 16, 700)} {
 		watched := watch(t)
 		begin := time.Now()
-		r := Executor{}.Run(t.Context(), c)
+		r := stress(t, mode).Run(t.Context(), c)
 		elapsed := time.Since(begin)
 		waited := watched()
 		cores := float64(c.Shape.Demand[cluster.Cores]) / 1000
@@ -160,10 +167,17 @@ func TestCPUTimeMatchesTheDemand(t *testing.T) {
 }
 
 func TestMemoryMatchesTheDemand(t *testing.T) {
+	for _, mode := range []string{confine.Off, confine.Required} {
+		t.Run(mode, func(t *testing.T) { memoryMatches(t, mode) })
+	}
+}
+
+func memoryMatches(t *testing.T, mode string) {
 	needStressNG(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	results := make(chan worker.Result)
-	go func() { results <- Executor{}.Run(ctx, executortest.Start(0, 200, 60_000)) }()
+	e := stress(t, mode)
+	go func() { results <- e.Run(ctx, executortest.Start(1, 200, 60_000)) }()
 	executortest.Eventually(t, "memory is held", func() bool {
 		held := int64(0)
 		for _, pid := range executortest.Descendants() {
@@ -180,7 +194,7 @@ func TestMemoryMatchesTheDemand(t *testing.T) {
 // Memory that takes long to fill costs CPU time and does not listen; the task ends all the same.
 func TestMoreMemoryThanTime(t *testing.T) {
 	needStressNG(t)
-	r := Executor{}.Run(t.Context(), executortest.Start(1, 4096, 100))
+	r := stress(t, confine.Off).Run(t.Context(), executortest.Start(1, 4096, 100))
 	if r.Outcome != cluster.Finished || r.CPU == 0 {
 		t.Errorf("%+v", r)
 	}
@@ -196,7 +210,7 @@ func TestCancelLeavesNobody(t *testing.T) {
 	} {
 		ctx, cancel := end(t.Context())
 		results := make(chan worker.Result)
-		go func() { results <- Executor{}.Run(ctx, executortest.Start(2, 100, 3_600_000)) }()
+		go func() { results <- stress(t, confine.Off).Run(ctx, executortest.Start(2, 100, 3_600_000)) }()
 		var pids []int
 		executortest.Eventually(t, "stress-ng has started its workers", func() bool {
 			pids = executortest.Descendants()

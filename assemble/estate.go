@@ -1,0 +1,36 @@
+package assemble
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"dodoor/internal/keeper"
+	"dodoor/worker/executor/docker"
+	"dodoor/worker/executor/process"
+)
+
+// estate is what an executor may leave outside this process, should that be killed: a note for its keeper.
+type estate struct {
+	Executor string
+	Worker   string
+	Host     string `json:",omitempty"` // of the container engine
+}
+
+func leaves(e estate) {
+	if note, err := json.Marshal(e); err == nil {
+		keeper.Note(string(note))
+	}
+}
+
+// Sweep removes what a process has left that is gone, by a note of it.
+func Sweep(note string) error {
+	var e estate
+	if err := json.Unmarshal([]byte(note), &e); err != nil {
+		return fmt.Errorf("a note of what there is to remove: %w", err)
+	}
+	if e.Executor == "docker" {
+		return docker.Sweep(docker.Config{Host: e.Host, Worker: e.Worker})
+	}
+	process.Sweep(e.Worker)
+	return nil
+}
