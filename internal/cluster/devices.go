@@ -42,7 +42,7 @@ func (r *Resources) FitsEmpty(capacity *Resources) bool {
 
 // SplitRule says what is wrong with an amount of dimension k that splits devices.
 func (d Dimensions) SplitRule(k int, amount int64) string {
-	return fmt.Sprintf("%s: a task gets whole devices, or a part of one: ask for 1 or less, or for a whole number", d.Format(k, amount))
+	return fmt.Sprintf("%s is neither whole devices nor a part of one: ask for up to 1, or for a whole number", d.Format(k, amount))
 }
 
 // Device names one of a node's devices: an extra, and which one of it.
