@@ -25,8 +25,8 @@ func TestTheOracleKnowsInterference(t *testing.T) {
 // What ends at a moment is not reserved at that moment.
 func TestSharesOfATimeline(t *testing.T) {
 	l := &timeline{capacity: cluster.Resources{4000}, slots: 4}
-	l.place(0, 10, cluster.Resources{2000})
-	l.place(0, 20, cluster.Resources{1000})
+	l.place(0, 0, 10, cluster.Resources{2000})
+	l.place(0, 0, 20, cluster.Resources{1000})
 	for at, want := range map[time.Duration]float64{9: 1, 10: 0.5, 20: 0.25} {
 		if got := l.share(at, &cluster.Resources{1000}); got != want {
 			t.Errorf("at %d: %v of the node, want %v", at, got, want)

@@ -24,12 +24,15 @@ func splits(demand int64) bool { return demand > wholeDevice && demand%wholeDevi
 // fits there.
 func (r *Resources) Splits(capacity *Resources) (dimension int, never bool) {
 	for k := FirstExtra; k < len(r); k++ {
-		if splits(r[k]) && DeviceCount(k, capacity[k]) > 0 {
+		if SplitsDevices(k, r[k], capacity[k]) {
 			return k, true
 		}
 	}
 	return 0, false
 }
+
+// SplitsDevices is Splits in one dimension.
+func SplitsDevices(k int, demand, capacity int64) bool { return splits(demand) && DeviceCount(k, capacity) > 0 }
 
 // FitsEmpty reports whether r ever fits on a node of a capacity: when nothing else runs there.
 func (r *Resources) FitsEmpty(capacity *Resources) bool {
