@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"dodoor/internal/procgroup"
 	"dodoor/worker"
@@ -21,7 +22,7 @@ func (p *Executor) program(s *worker.Start, folder string, c *executor.Capture) 
 	mark := "TMPDIR=" + folder
 	program := &procgroup.Program{Dir: folder, Mark: mark, Output: c.Stdout()}
 	if s.Command == nil {
-		program.Path, program.Args, program.Env = s.Argv[0], s.Argv[1:], []string{mark, "HOME=" + folder}
+		program.Path, program.Args, program.Env = s.Argv[0], s.Argv[1:], append([]string{mark, "HOME=" + folder}, executor.DeviceEnv(s, false)...)
 		return program, nil
 	}
 	t := s.Command.Template
@@ -54,7 +55,7 @@ func (p *Executor) program(s *worker.Start, folder string, c *executor.Capture) 
 		program.Dir = workdir
 	}
 	program.Path, program.Args, program.Errors = path, argv[1:], c.Stderr()
-	program.Env = append(append([]string{"HOME=" + folder}, executor.CommandEnv(s, p.cfg.Worker)...), mark)
+	program.Env = slices.Concat([]string{"HOME=" + folder}, executor.CommandEnv(s, p.cfg.Worker), executor.DeviceEnv(s, false), []string{mark})
 	if len(t.Stdin) > 0 {
 		program.Input, err = inputOf(t.Stdin, folder)
 	}

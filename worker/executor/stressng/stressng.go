@@ -47,7 +47,8 @@ func (Executor) Run(ctx context.Context, s worker.Start) worker.Result {
 	}
 	begin := time.Now()
 	output := &executor.Tail{}
-	g, err := (&procgroup.Program{Path: path, Args: append(stressArgs(&s.Shape), s.Argv...), Dir: os.TempDir(), Output: output}).Start()
+	g, err := (&procgroup.Program{Path: path, Args: append(stressArgs(&s.Shape), s.Argv...), Dir: os.TempDir(),
+		Env: executor.DeviceEnv(&s, false), Output: output}).Start()
 	if err != nil {
 		return executor.Failed(executor.NoExitCode, fmt.Errorf("start stress-ng: %w", err))
 	}
