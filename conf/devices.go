@@ -103,16 +103,18 @@ var (
 
 func (c *Config) validateDevices(r *report) {
 	c.checkDevices(r, "worker.devices", c.Worker.Devices)
-	for name, d := range c.Worker.Devices {
-		if len(c.Hosts) == 0 && len(d.IDs) > 0 {
-			c.checkIDs(r, join("worker.devices", name), name, d.IDs, c.classesWith(name))
+	for _, name := range slices.Sorted(maps.Keys(c.Worker.Devices)) {
+		if ids := c.Worker.Devices[name].IDs; len(c.Hosts) == 0 && len(ids) > 0 {
+			c.checkIDs(r, join("worker.devices", name), name, ids, c.classesWith(name))
 		}
 	}
 	c.checkVariables(r, "worker.devices", c.devicesOn(nil))
 	for i := range c.Hosts {
 		h, path := &c.Hosts[i], index("host", i)+".devices"
 		c.checkDevices(r, path, h.Devices)
-		c.checkVariables(r, path, c.devicesOn(h))
+		if len(h.Devices) > 0 {
+			c.checkVariables(r, path, c.devicesOn(h))
+		}
 		class, known := c.Class(h.Class)
 		for _, name := range slices.Sorted(maps.Keys(c.devicesOn(h))) {
 			own, at := h.Devices[name], join(path, name)
@@ -145,7 +147,11 @@ func (c *Config) classesWith(extra string) []Class {
 func (c *Config) checkIDs(r *report, path, extra string, ids []string, classes []Class) {
 	dims, err := c.Dimensions()
 	k, ok := dims.Index(extra)
-	if err != nil || !ok || r.blamed[path] {
+	wrong := err != nil || !ok || r.blamed[path]
+	for i := range ids {
+		wrong = wrong || r.blamed[index(path+".ids", i)]
+	}
+	if wrong {
 		return
 	}
 	var first error
