@@ -18,6 +18,12 @@ import (
 	"dodoor/worker/executor/executortest"
 )
 
+// asked is what a container was to be.
+type asked struct {
+	config *container.Config
+	host   *container.HostConfig
+}
+
 // given are two GPUs that the engine has a driver for, a tape that it has none for, and an FPGA that is not the task's.
 func given() []worker.Assigned {
 	return []worker.Assigned{

@@ -35,12 +35,6 @@ type fakeEngine struct {
 	most       int // containers at one time
 }
 
-// asked is what a container was to be.
-type asked struct {
-	config *container.Config
-	host   *container.HostConfig
-}
-
 type fakeContainer struct {
 	owned
 	worker          string
