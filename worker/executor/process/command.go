@@ -22,7 +22,7 @@ func (p *Executor) program(s *worker.Start, folder string, c *executor.Capture) 
 	mark := "TMPDIR=" + folder
 	program := &procgroup.Program{Dir: folder, Mark: mark, Output: c.Stdout()}
 	if s.Command == nil {
-		program.Path, program.Args, program.Env = s.Argv[0], s.Argv[1:], append([]string{mark, "HOME=" + folder}, executor.DeviceEnv(s, false)...)
+		program.Path, program.Args, program.Env = s.Argv[0], s.Argv[1:], append(executor.DeviceEnv(s, false), mark, "HOME="+folder)
 		return program, nil
 	}
 	t := s.Command.Template
