@@ -36,11 +36,12 @@ func SplitsDevices(k int, demand, capacity int64) bool { return splits(demand) &
 
 // FitsEmpty reports whether r ever fits on a node of a capacity: when nothing else runs there.
 func (r *Resources) FitsEmpty(capacity *Resources) bool {
-	if !r.FitsIn(capacity) {
-		return false
+	for k := range r {
+		if r[k] > capacity[k] || r[k] > wholeDevice && SplitsDevices(k, r[k], capacity[k]) {
+			return false
+		}
 	}
-	_, never := r.Splits(capacity)
-	return !never
+	return true
 }
 
 // SplitRule says what is wrong with an amount of dimension k that splits devices.
