@@ -94,11 +94,11 @@ func duplicate(v reflect.Value) reflect.Value {
 				to.Index(i).Set(duplicate(v.Index(i)))
 			}
 		}
-	case reflect.Map: // of numbers
+	case reflect.Map:
 		if !v.IsNil() {
 			to.Set(reflect.MakeMapWithSize(v.Type(), v.Len()))
 			for _, key := range v.MapKeys() {
-				to.SetMapIndex(key, v.MapIndex(key))
+				to.SetMapIndex(key, duplicate(v.MapIndex(key)))
 			}
 		}
 	}

@@ -93,6 +93,8 @@ type Worker struct {
 	Spool         string   `toml:"spool"`         // folder of what commands print; empty: one among the temporary files
 	SpoolTaskMB   int64    `toml:"spool_task_mb"` // of one attempt of a task
 	SpoolMB       int64    `toml:"spool_mb"`      // in all; the oldest that has ended goes first
+
+	Devices map[string]*Devices `toml:"devices,omitempty"` // by extra
 }
 
 // RPC configures every Thrift connection and server.

@@ -27,7 +27,11 @@ func (b binder) bind(v reflect.Value, data any, path string) {
 	case reflect.Slice:
 		b.list(v, data, path)
 	case reflect.Map:
-		b.amounts(v, data, path)
+		if v.Type().Elem().Kind() == reflect.Pointer {
+			b.tables(v, data, path)
+		} else {
+			b.amounts(v, data, path)
+		}
 	case reflect.String:
 		if s, ok := scalar[string](b, data, path, "a string"); ok {
 			v.SetString(s)
@@ -138,6 +142,32 @@ func (b binder) element(list reflect.Type, data any, path string) reflect.Value 
 	}
 	b.bind(element.Elem(), data, path)
 	return element.Elem()
+}
+
+// tables stores a TOML table of tables in a map from names to them; an empty one is nil.
+func (b binder) tables(v reflect.Value, data any, path string) {
+	all, _ := scalar[map[string]any](b, data, path, "a table of tables")
+	v.SetZero()
+	for name, table := range all {
+		b.bind(entryOf(v, name), table, join(path, name))
+	}
+}
+
+// entryOf returns the table that a map has under a name; a new one starts from its own defaults.
+func entryOf(v reflect.Value, name string) reflect.Value {
+	if v.IsNil() {
+		v.Set(reflect.MakeMap(v.Type()))
+	}
+	key := reflect.ValueOf(name)
+	if there := v.MapIndex(key); there.IsValid() {
+		return there
+	}
+	entry := reflect.New(v.Type().Elem().Elem())
+	if n, ok := entry.Interface().(namer); ok {
+		n.setName(name)
+	}
+	v.SetMapIndex(key, entry)
+	return entry
 }
 
 // amounts stores a TOML table in a map from names to numbers; an empty one is nil.

@@ -68,6 +68,8 @@ func printedDefaults(t *testing.T) map[string]string {
 	c.Classes[0].setDefaults()
 	c.Types[0].setDefaults()
 	c.Hosts[0].setDefaults()
+	c.Worker.Devices = map[string]*Devices{"NAME": devicesCalled("NAME")}
+	c.Hosts[0].Devices = c.Worker.Devices
 	text, err := c.Marshal()
 	if err != nil {
 		t.Fatal(err)

@@ -24,6 +24,7 @@ func FuzzLoad(f *testing.F) {
 		"sim.delay=50us")
 	f.Add(laptop+"[sim]\nfault=[{what='class', name='laptop'}, {what='datastore', at='1us'}]", "sim.fault.class.at=1s")
 	f.Add(laptop+"[[sim.fault]]\nwhat='scheduler'\nname='scheduler-9'", "sim.fault=[{what='scheduler', name='scheduler-1'}]")
+	f.Add(gpuClasses+"[worker.devices.gpu]\nids = ['0', '1']", "worker.devices.gpu.docker=x")
 	f.Add("\r", "seed=1")         // the library places this error before the text
 	f.Add("a = 0x\n b", "seed=1") // the library quotes the line break
 	f.Fuzz(func(t *testing.T, text, set string) {

@@ -58,6 +58,8 @@ type Host struct {
 	Schedulers int      `toml:"schedulers"` // processes of the role scheduler
 	Class      string   `toml:"class"`      // of its worker: one of Classes, or AutoClass
 	Ports      Ports    `toml:"ports"`
+
+	Devices map[string]*Devices `toml:"devices,omitempty"` // by extra; what a key leaves open is the worker section's
 }
 
 // Ports are those of a host's first service of each role; 0: the port of the service's own listen key.

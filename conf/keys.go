@@ -20,7 +20,7 @@ type slot struct {
 	value reflect.Value
 }
 
-// slotsOf lists what a table bound to v may hold: v is a struct or the knobs of a policy.
+// slotsOf lists what a table bound to v may hold: v is a struct, leads to one, or is the knobs of a policy.
 func slotsOf(v reflect.Value) []slot {
 	var slots []slot
 	if knobs, ok := v.Interface().(scheduler.Knobs); ok {
@@ -29,6 +29,7 @@ func slotsOf(v reflect.Value) []slot {
 		}
 		return slots
 	}
+	v = reflect.Indirect(v)
 	for _, f := range fieldsOf(v.Type()) {
 		field := v.FieldByIndex(f.Index)
 		if settings, ok := field.Interface().(scheduler.Settings); ok {

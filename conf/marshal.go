@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"reflect"
+	"slices"
 
 	"github.com/BurntSushi/toml"
 )
@@ -26,6 +27,11 @@ func (c *Config) Marshal() ([]byte, error) {
 	}
 	if whole.Docker.Images == nil {
 		whole.Docker.Images = []string{}
+	}
+	whole.Worker.Devices = printedDevices(c.Worker.Devices)
+	whole.Hosts = slices.Clone(c.Hosts)
+	for i := range whole.Hosts {
+		whole.Hosts[i].Devices = printedDevices(c.Hosts[i].Devices)
 	}
 	var out bytes.Buffer
 	encoder := toml.NewEncoder(&out)

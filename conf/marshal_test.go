@@ -1,6 +1,7 @@
 package conf
 
 import (
+	"math"
 	"reflect"
 	"strings"
 	"testing"
@@ -28,7 +29,8 @@ func reload(t interface{ Fatalf(string, ...any) }, c *Config) *Config {
 
 func TestMarshalWritesEveryDefault(t *testing.T) {
 	c, err := loadText(laptop, "sim.fault=[{what='datastore'}]",
-		"host=[{name='a', address='a', class='laptop', roles=['datastore', 'scheduler', 'worker']}]")
+		"host=[{name='a', address='a', class='laptop', roles=['datastore', 'scheduler', 'worker'], devices={gpu={}}}]",
+		"class.laptop.extra.gpu=1", "worker.devices.gpu.ids=['7']")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,6 +92,7 @@ func anyConfig() *rapid.Generator[*Config] {
 			c.Hosts = anyHosts(t, c)
 		}
 		c.Sim = anySim(t, c)
+		anyDevices(t, c)
 		for _, name := range rapid.SliceOfNDistinct(names, 0, 3, rapid.ID).Draw(t, "types") {
 			c.Types = append(c.Types, anyType(t, name, names))
 		}
@@ -98,6 +101,30 @@ func anyConfig() *rapid.Generator[*Config] {
 		}
 		return c
 	})
+}
+
+// anyDevices draws some for classes that have them.
+func anyDevices(t *rapid.T, c *Config) {
+	draw := func() *Devices {
+		return &Devices{Variable: rapid.SampledFrom([]string{"", "X", "_Y2"}).Draw(t, "variable"),
+			Docker: rapid.SampledFrom([]string{"", "nvidia"}).Draw(t, "driver")}
+	}
+	name := rapid.SampledFrom([]string{"gpu", "fp.ga"}).Draw(t, "device")
+	c.Classes[0].Extra = map[string]float64{name: 2}
+	if c.Worker.Devices = map[string]*Devices{name: draw()}; rapid.Bool().Draw(t, "ids") {
+		c.Worker.Devices[name].IDs = []string{"x", "GPU-1/2:3"}
+	}
+	if c.Worker.Class = ""; len(c.Hosts) > 0 {
+		c.Worker.Devices[name].IDs = nil
+	}
+	for i := range c.Hosts {
+		if h := &c.Hosts[i]; h.Class == c.Classes[0].Name {
+			h.Devices = map[string]*Devices{name: draw()}
+			if rapid.Bool().Draw(t, "ids") {
+				h.Devices[name].IDs = []string{"1", "0"}
+			}
+		}
+	}
 }
 
 func anySim(t *rapid.T, c *Config) Sim {
@@ -147,8 +174,18 @@ func anyShape(t *rapid.T) Shape {
 		Cores:    thousandth(t, 1),
 		MemoryMB: rapid.Int64Range(0, cluster.MaxAmount).Draw(t, "memory"),
 		Duration: Duration(rapid.Int64Range(1, cluster.MaxDuration).Draw(t, "ms")) * Duration(time.Millisecond),
-		Extra:    anyExtra(t),
+		Extra:    demanded(anyExtra(t)),
 	}
+}
+
+// demanded makes amounts whole that could split devices.
+func demanded(extra map[string]float64) map[string]float64 {
+	for name, amount := range extra {
+		if amount > 1 {
+			extra[name] = math.Floor(amount)
+		}
+	}
+	return extra
 }
 
 func anyExtra(t *rapid.T) map[string]float64 {

@@ -20,6 +20,7 @@ func (c *Config) settle(r *report) {
 	for i := range c.Hosts {
 		h := &c.Hosts[i]
 		h.User, h.Jump, h.Folder = cmp.Or(h.User, c.Cluster.User), cmp.Or(h.Jump, c.Cluster.Jump), cmp.Or(h.Folder, c.Cluster.Folder)
+		c.inheritDevices(r, i)
 	}
 	if data := c.with(RoleDatastore); len(data) > 0 && !r.written("datastore.address") {
 		c.Datastore.Address = data[0].Dial()
@@ -62,6 +63,7 @@ func (c *Config) As(s *Service) *Config {
 		on.Scheduler.Listen, on.Scheduler.Address, on.Scheduler.Name = listen, s.Dial(), s.Name
 	case RoleWorker:
 		on.Worker.Listen, on.Worker.Address, on.Worker.Name, on.Worker.Class = listen, s.Dial(), s.Name, s.Host.Class
+		on.Worker.Devices = c.devicesOn(s.Host)
 	}
 	if s.HTTP > 0 {
 		host, _, _ := net.SplitHostPort(c.HTTP.Listen)

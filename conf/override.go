@@ -104,6 +104,10 @@ func resolve(v reflect.Value, key []string) (target reflect.Value, path, entry s
 			v, path = v.Index(n), index(path, n)
 			continue
 		case reflect.Map:
+			if v.Type().Elem().Kind() == reflect.Pointer {
+				v, path = entryOf(v, part), join(path, part)
+				continue
+			}
 			if i == len(key)-1 {
 				return v, path, part, nil
 			}

@@ -49,6 +49,7 @@ func validate(c *Config, r *report) {
 	c.validateHosts(r)
 	c.validateClasses(r)
 	validateTypes(r, c.Types)
+	c.validateDevices(r)
 	c.crossCheck(r)
 }
 

@@ -135,7 +135,7 @@ func (c *Config) fitsAny(class Class) bool {
 		if !ok && m.Default != nil {
 			shape, ok = *m.Default, true
 		}
-		return ok && shape.Demand.FitsIn(&capacity) || m.Default == nil && len(m.PerClass) == 0
+		return ok && shape.Demand.FitsEmpty(&capacity) || m.Default == nil && len(m.PerClass) == 0
 	}
 	return slices.ContainsFunc(c.TaskTypes(), func(t cluster.TaskType) bool {
 		return len(t.Modes) == 0 || slices.ContainsFunc(t.Modes, fits)

@@ -21,6 +21,9 @@ func settingPaths(v reflect.Value, path string) []string {
 			inner = reflect.New(inner.Type().Elem()).Elem()
 		}
 		at := join(path, s.key)
+		if inner.Kind() == reflect.Map && inner.Type().Elem().Kind() == reflect.Pointer {
+			at, inner = join(at, "NAME"), reflect.New(inner.Type().Elem().Elem())
+		}
 		if inner.Kind() == reflect.Struct || inner.Kind() == reflect.Pointer {
 			paths = append(paths, settingPaths(inner, at)...)
 		} else {
@@ -37,6 +40,10 @@ func eachSetting(v reflect.Value, path string, visit func(string, reflect.Value)
 			eachSetting(s.value, at, visit)
 		case s.value.Kind() == reflect.Slice && s.value.Len() > 0 && s.value.Index(0).Kind() == reflect.Struct:
 			eachSetting(s.value.Index(0), index(at, 0), visit)
+		case s.value.Kind() == reflect.Map && s.value.Type().Elem().Kind() == reflect.Pointer:
+			for _, name := range s.value.MapKeys() {
+				eachSetting(s.value.MapIndex(name), join(at, name.String()), visit)
+			}
 		default:
 			visit(at, s.value)
 		}
@@ -53,7 +60,9 @@ func TestEverySettingIsBounded(t *testing.T) {
 	shape := Shape{Cores: 1, Duration: Duration(time.Millisecond)}
 	c := Default()
 	c.Classes = []Class{{Name: "a", Cores: 1, MemoryMB: 1, Count: 1}}
+	c.Classes[0].Extra = map[string]float64{"gpu": 1, "fpga": 1}
 	c.Hosts = []Host{{Name: "h", Address: "h", Folder: "d", Roles: slices.Clone(Roles), Schedulers: 1, Class: "a"}}
+	c.Worker.Devices, c.Hosts[0].Devices = map[string]*Devices{"fpga": {}}, map[string]*Devices{"gpu": {}}
 	c.Types = []TaskType{{Name: "t", Executor: sleepExecutor, Modes: []Mode{{Name: "m", Shape: shape, Profiles: []Profile{{"a", shape}}}}}}
 	c.Sim.Faults = []Fault{{What: sim.FaultWorker, Name: "a-1", Until: Duration(time.Millisecond)}}
 	if err := c.Validate(); err != nil {

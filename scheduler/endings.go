@@ -198,18 +198,27 @@ func (r *Replica) infeasible(placing *task) *cluster.Refusal {
 		return refuse(t.ID, cluster.NoFeasibleNode, "no worker takes placements now (%d registered)", len(r.nodes.byName))
 	}
 	for k := range dims.Len() {
-		least, largest, fits := int64(-1), int64(0), false
+		least, largest, split, fits := int64(-1), int64(0), int64(0), false
 		for _, i := range v.candidates {
 			n := &v.nodes[i]
 			shape, ok := t.ShapeOn(n.Class)
 			if !ok {
 				continue
 			}
-			fits = fits || shape.Demand[k] <= n.Capacity[k]
+			switch {
+			case shape.Demand[k] > n.Capacity[k]:
+			case cluster.SplitsDevices(k, shape.Demand[k], n.Capacity[k]):
+				split = shape.Demand[k]
+			default:
+				fits = true
+			}
 			largest = max(largest, n.Capacity[k])
 			if least < 0 || shape.Demand[k] < least {
 				least = shape.Demand[k]
 			}
+		}
+		if split > 0 && !fits {
+			return refuse(t.ID, cluster.NoFeasibleNode, "%s: %s", dims.Name(k), dims.SplitRule(k, split))
 		}
 		if least >= 0 && !fits {
 			return refuse(t.ID, cluster.NoFeasibleNode, "%s: the task needs %s, the largest capacity is %s",

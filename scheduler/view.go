@@ -67,11 +67,11 @@ func (v *View) Draws(t *cluster.Task) *rand.Rand {
 }
 
 // Feasible reports whether node i could ever run t: its class runs t, its capacity covers the demand
-// in every dimension, and it neither refused t before nor bars its kind.
+// in every dimension, no device would have to be split, and it neither refused t before nor bars its kind.
 func (v *View) Feasible(i int, t *cluster.Task) bool {
 	n := &v.nodes[i]
 	shape, ok := t.ShapeOn(n.Class)
-	if !ok || !shape.Demand.FitsIn(&n.Capacity) {
+	if !ok || !shape.Demand.FitsEmpty(&n.Capacity) {
 		return false
 	}
 	return !t.Tried.Has(i) && !t.Barred.Has(i)

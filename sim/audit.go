@@ -26,6 +26,8 @@ func (s *Simulation) audit() error {
 			return w.check.problem
 		} else if w.up && (w.check.running != 0 || w.check.reserved != (cluster.Resources{})) {
 			return fmt.Errorf("node %s still reserves %v for %d tasks", w.ref.Name, w.check.reserved, w.check.running)
+		} else if n := w.check.inUse(); w.up && n != 0 {
+			return fmt.Errorf("node %s still holds %d devices", w.ref.Name, n)
 		}
 	}
 	return s.auditAccounts()

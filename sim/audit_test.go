@@ -67,6 +67,8 @@ func TestAuditFindsWhatIsBroken(t *testing.T) {
 			"node n1 still reserves [0 0 0 0 0 0 0 0] for 1 tasks"},
 		{"a reservation is left", "random", func(s *Simulation) { s.workers[0].check.reserved[cluster.Memory] = 5 },
 			"node n1 still reserves [0 5 0"},
+		{"a device is left", "random", func(s *Simulation) { s.workers[0].check.devices = map[device]int64{{3, "x"}: 1} },
+			"node n1 still holds 1 devices"},
 		{"a reservation on a node that died", "random", func(s *Simulation) { s.workers[0].check.running, s.workers[0].up = 1, false }, ""},
 		{"a placement on its way for ever", "dodoor", func(s *Simulation) { phantom(t, s) },
 			"the data service believes that the idle node n1 holds"},

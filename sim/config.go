@@ -133,7 +133,7 @@ func (c *Config) checkTasks() error {
 			return fmt.Errorf("task %s: %w", spec.ID, *refusal)
 		}
 		if !fitsSomewhere(&needs, classes) {
-			return fmt.Errorf("task %s (type %s) needs more than any node has", spec.ID, spec.Type)
+			return fmt.Errorf("task %s (type %s) needs more than any node has, or a part of a device beside whole ones", spec.ID, spec.Type)
 		}
 	}
 	return nil
@@ -143,7 +143,7 @@ func fitsSomewhere(needs *cluster.Kind, classes map[cluster.ClassID][]cluster.Re
 	for class, capacities := range classes {
 		shape, ok := needs.ShapeOn(class)
 		for i := range capacities {
-			if ok && shape.Demand.FitsIn(&capacities[i]) {
+			if ok && shape.Demand.FitsEmpty(&capacities[i]) {
 				return true
 			}
 		}

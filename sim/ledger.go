@@ -15,6 +15,8 @@ type ledger struct {
 	slots    int
 	reserved cluster.Resources
 	running  int
+	devices  map[device]int64    // thousandths in use
+	held     map[string][]device // by the tasks that have some
 
 	line    []string // accepted, in order of arrival, from head on
 	head    int
@@ -52,6 +54,7 @@ func (l *ledger) started(s *worker.Start) {
 	if !l.reserved.FitsIn(&l.capacity) || l.running > l.slots {
 		l.complain("node %s overcommits: %d tasks with %v run on %d slots with %v", l.name, l.running, l.reserved, l.slots, l.capacity)
 	}
+	l.hand(s)
 }
 
 // pass takes a starting task off the line. Those before it never start: they were cancelled, or their
@@ -79,9 +82,10 @@ func (l *ledger) pass(id string) {
 }
 
 // ended releases what an execution had reserved.
-func (l *ledger) ended(demand *cluster.Resources) {
+func (l *ledger) ended(id string, demand *cluster.Resources) {
 	l.reserved = l.reserved.Sub(*demand)
 	l.running--
+	l.takeBack(id, demand)
 }
 
 func (l *ledger) complain(format string, args ...any) {

@@ -33,7 +33,16 @@ func (o *observed) start(id string, demand ...int64) {
 func (o *observed) end(demand ...int64) {
 	var d cluster.Resources
 	copy(d[:], demand)
-	o.ended(&d)
+	o.ended("", &d)
+}
+
+// startOn starts a task where there are two devices of the first extra and 2.5 of the second, and gives it some of the first.
+func (o *observed) startOn(id string, first, second int64, ids ...string) {
+	o.capacity[cluster.FirstExtra], o.capacity[cluster.FirstExtra+1] = 2000, 2500
+	o.accept(id)
+	s := worker.Start{TaskID: id, Devices: []worker.Assigned{{Dimension: cluster.FirstExtra, Devices: worker.Devices{IDs: ids}}}}
+	s.Shape.Demand[cluster.FirstExtra], s.Shape.Demand[cluster.FirstExtra+1] = first, second
+	o.started(&s)
 }
 
 // A check that cannot fail is worthless: every rule is broken once, and what only looks like it is allowed.
@@ -73,6 +82,26 @@ func TestLedger(t *testing.T) {
 		{"cancelled before it started", func(o *observed) { o.accept("a", "b", "c"); o.start("b"); o.start("c") }, ""},
 		{"placed twice", func(o *observed) { o.accept("a", "b", "a", "c"); o.start("a"); o.start("b"); o.end(); o.start("c") }, ""},
 		{"placed again after it was given up", func(o *observed) { o.accept("a"); o.start("a"); o.end(); o.accept("a"); o.start("a") }, ""},
+		{"a device each", func(o *observed) { o.startOn("a", 1000, 1250, "x"); o.startOn("b", 1000, 1250, "y") }, ""},
+		{"parts of one", func(o *observed) { o.startOn("a", 400, 0, "x"); o.startOn("b", 600, 0, "x") }, ""},
+		{"too many parts of one", func(o *observed) { o.startOn("a", 400, 0, "x"); o.startOn("b", 601, 0, "x") },
+			"gives task b device x, of which 1001 thousandths are in use then"},
+		{"one for two", func(o *observed) { o.startOn("a", 1000, 0, "x"); o.startOn("b", 1000, 0, "x") }, "gives task b device x"},
+		{"one twice", func(o *observed) { o.startOn("a", 2000, 0, "x", "x") }, "gives task a device x"},
+		{"too few", func(o *observed) { o.startOn("a", 2000, 0, "x") }, "gives task a the devices [\"x\"] for a demand of 2000"},
+		{"none", func(o *observed) { o.startOn("a", 500, 0) }, "gives task a the devices [] for a demand of 500"},
+		{"split", func(o *observed) { o.startOn("a", 1500, 0, "x", "y") }, "for a demand of 1500"},
+		{"more than there are", func(o *observed) {
+			o.startOn("", 1000, 0, "x")
+			o.end(0, 0, 0, 1000)
+			o.startOn("b", 500, 0, "y")
+			o.startOn("c", 500, 0, "z")
+		}, "gives task c device z, and has only 2"},
+		{"released devices", func(o *observed) {
+			o.startOn("", 2000, 0, "x", "y")
+			o.end(0, 0, 0, 2000)
+			o.startOn("b", 1000, 0, "y")
+		}, ""},
 		{"the first complaint counts", func(o *observed) { o.start("a"); o.accept("b"); o.start("b", 9000) }, "task a, which it never accepted"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

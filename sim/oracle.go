@@ -29,35 +29,45 @@ type timeline struct {
 	slots    int
 	last     time.Duration // when the last one in the line starts
 	reserved cluster.Resources
-	running  []running // after last, by their ends
+	devices  cluster.Devices
+	ahead    cluster.Devices // memory of start, which looks ahead
+	running  []running       // after last, by their ends
 }
 
 type running struct {
 	until  time.Duration
 	demand cluster.Resources
+	held   []cluster.Device
 }
 
 func newTruth(s *Simulation) *truth {
 	t := &truth{sim: s, nodes: make([]timeline, len(s.cfg.Nodes))}
 	for i := range t.nodes {
-		t.nodes[i] = timeline{capacity: s.cfg.Nodes[i].Capacity, slots: s.cfg.Nodes[i].Slots}
+		n := &s.cfg.Nodes[i]
+		t.nodes[i] = timeline{capacity: n.Capacity, slots: n.Slots, devices: cluster.NewDevices(&n.Capacity)}
 	}
 	return t
 }
 
 // start returns when a task that is placed now would start.
 func (l *timeline) start(now time.Duration, demand *cluster.Resources) time.Duration {
-	at, reserved := max(now, l.last), l.reserved
+	at, reserved, devices := max(now, l.last), l.reserved, &l.devices
+	if devices.Any() {
+		devices = &l.ahead
+		devices.Copy(&l.devices)
+	}
 	for i := 0; ; i++ {
 		for i < len(l.running) && l.running[i].until <= at {
 			reserved = reserved.Sub(l.running[i].demand)
+			devices.Release(&l.running[i].demand, l.running[i].held)
 			i++
 		}
 		free := l.capacity.Sub(reserved)
-		if len(l.running)-i < l.slots && demand.FitsIn(&free) {
+		if len(l.running)-i < l.slots && demand.FitsIn(&free) && devices.Fits(demand) {
 			return at
 		}
 		reserved = reserved.Sub(l.running[i].demand)
+		devices.Release(&l.running[i].demand, l.running[i].held)
 		at = l.running[i].until
 	}
 }
@@ -73,17 +83,23 @@ func (l *timeline) share(at time.Duration, demand *cluster.Resources) float64 {
 	return float64(cores) / float64(l.capacity[cluster.Cores])
 }
 
-// place adds a task to the line.
-func (l *timeline) place(start, until time.Duration, demand cluster.Resources) {
+// place adds a task that arrives now to the line. Of several that end as it starts, only as many have ended before as it
+// has waited for: which devices it gets depends on that.
+func (l *timeline) place(now, start, until time.Duration, demand cluster.Resources) {
 	gone := 0
-	for gone < len(l.running) && l.running[gone].until <= start {
-		l.reserved = l.reserved.Sub(l.running[gone].demand)
-		gone++
+	for ; gone < len(l.running) && l.running[gone].until <= start; gone++ {
+		r := &l.running[gone]
+		free := l.capacity.Sub(l.reserved)
+		if r.until == start && start > now && len(l.running)-gone < l.slots && demand.FitsIn(&free) && l.devices.Fits(&demand) {
+			break
+		}
+		l.reserved = l.reserved.Sub(r.demand)
+		l.devices.Release(&r.demand, r.held)
 	}
 	l.running = append(l.running[:0], l.running[gone:]...)
 	l.last = start
 	l.reserved = l.reserved.Add(demand)
-	l.running = append(l.running, running{until, demand})
+	l.running = append(l.running, running{until, demand, l.devices.Assign(&demand)})
 	for i := len(l.running) - 1; i > 0 && l.running[i].until < l.running[i-1].until; i-- {
 		l.running[i], l.running[i-1] = l.running[i-1], l.running[i]
 	}
@@ -136,7 +152,7 @@ func (o *oracle) Submit(now time.Duration, t *cluster.Task, v *scheduler.View) s
 	if best == scheduler.NoNode {
 		return scheduler.Decision{}
 	}
-	o.node(v, best).place(bestStart, bestEnd, bestShape.Demand)
+	o.node(v, best).place(arrival, bestStart, bestEnd, bestShape.Demand)
 	o.place[0] = scheduler.Placement{Task: t, Node: best}
 	return scheduler.Decision{Place: o.place[:]}
 }

@@ -25,12 +25,30 @@ func TestTheOracleKnowsInterference(t *testing.T) {
 // What ends at a moment is not reserved at that moment.
 func TestSharesOfATimeline(t *testing.T) {
 	l := &timeline{capacity: cluster.Resources{4000}, slots: 4}
-	l.place(0, 10, cluster.Resources{2000})
-	l.place(0, 20, cluster.Resources{1000})
+	l.place(0, 0, 10, cluster.Resources{2000})
+	l.place(0, 0, 20, cluster.Resources{1000})
 	for at, want := range map[time.Duration]float64{9: 1, 10: 0.5, 20: 0.25} {
 		if got := l.share(at, &cluster.Resources{1000}); got != want {
 			t.Errorf("at %d: %v of the node, want %v", at, got, want)
 		}
+	}
+}
+
+// Of two that end at one moment, the one that started first ends first, and its device goes to the head of
+// the line: then 0.6 beside 0.4 leave 0.7 beside 0.3.
+func TestDevicesOfEqualEnds(t *testing.T) {
+	gpus := func(thousandths int64) cluster.Resources { return cluster.Resources{cluster.FirstExtra: thousandths} }
+	capacity := gpus(2000)
+	l := &timeline{capacity: capacity, slots: 9, devices: cluster.NewDevices(&capacity)}
+	for _, task := range []struct {
+		demand      int64
+		start, ends time.Duration
+	}{{500, 0, 10}, {400, 0, 99}, {500, 0, 10}, {300, 0, 99}, {600, 10, 99}, {700, 10, 99}} {
+		demand := gpus(task.demand)
+		if start := l.start(0, &demand); start != task.start {
+			t.Fatalf("%d thousandths start at %d, want %d", task.demand, start, task.start)
+		}
+		l.place(0, task.start, task.ends, demand)
 	}
 }
 

@@ -72,6 +72,13 @@ func TestImpossibleScenariosAreRefused(t *testing.T) {
 			`no quirk is called "slow"; known: [prototype-duration-drift prototype-truncated-gaps]`},
 		{"namesakes", func(c *sim.Config) { c.Nodes[2].Name = c.Nodes[0].Name }, "two workers are called a-1"},
 
+		{"a task that splits devices", func(c *sim.Config) {
+			c.Replica.Dimensions, _ = cluster.NewDimensions("gpu")
+			for i := range c.Nodes {
+				c.Nodes[i].Capacity[gpu] = 4000
+			}
+			c.Workload = workload(t, 1, cluster.Resources{1000, 1, gpu: 1500})
+		}, "task 0 (type simulated) needs more than any node has, or a part of a device beside whole ones"},
 		{"unknown policy", func(c *sim.Config) { c.Policy = "guess" }, `no policy is called "guess"; known: dodoor, dodoor+`},
 		{"a policy's knob", func(c *sim.Config) { c.Policy, c.Knobs.Find("score").(*scheduler.ScoreKnobs).Alpha = "dodoor", 2 },
 			"score.alpha must be between 0 and 1, found 2"},

@@ -73,7 +73,7 @@ func TestTimelineIsTheLine(t *testing.T) {
 			if rapid.IntRange(0, 4).Draw(t, "dice") == 0 {
 				continue // it goes to another node
 			}
-			l.place(got, got+takes, demand)
+			l.place(now, got, got+takes, demand)
 			dumb.done = append(dumb.done, settled{want, want + takes, demand})
 		}
 	})
@@ -85,7 +85,7 @@ func TestTimelineForgets(t *testing.T) {
 	one := cluster.Resources{1}
 	for i := range 1000 {
 		at := l.start(time.Duration(i), &one)
-		l.place(at, at+4, one)
+		l.place(time.Duration(i), at, at+4, one)
 		if len(l.running) > 5 {
 			t.Fatalf("%d tasks are remembered", len(l.running))
 		}

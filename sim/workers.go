@@ -70,7 +70,7 @@ func (w *workerShell) perform(actions *worker.Actions) {
 func (w *workerShell) kill(id string) {
 	m := w.sim.execution(w, id)
 	m.origin = -1 // nobody waits for its end any more
-	w.check.ended(&m.demand)
+	w.check.ended(id, &m.demand)
 	actions := w.node.Finished(w.now(), id, worker.Result{Outcome: cluster.Cancelled, ExitCode: -1, Reason: "cancelled while running"})
 	w.perform(&actions)
 }
@@ -93,7 +93,7 @@ func (w *workerShell) ended(m *message) {
 	if w.epoch != m.origin || !w.up {
 		return
 	}
-	w.check.ended(&m.demand)
+	w.check.ended(m.taskID, &m.demand)
 	result := worker.Result{Outcome: cluster.Finished}
 	if m.failed {
 		result = worker.Result{Outcome: cluster.TimedOut, ExitCode: -1, Reason: "ran past its time limit"}

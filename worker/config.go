@@ -17,8 +17,9 @@ type Config struct {
 	Executor   string     // runs every task, whatever its type says; empty: the type's own
 	// Judge says why an executor may not run a command here, if so. It is asked when a template is first seen, and again
 	// after a while if it was refused. Nil: no command may run. What is emulated is not asked about.
-	Judge  func(executor string, t *cluster.Template) error
-	Limits Limits
+	Judge   func(executor string, t *cluster.Template) error
+	Devices map[string]Devices // by extra, where there is more to say than how many
+	Limits  Limits
 }
 
 // Executor says what one executor can do.

@@ -172,6 +172,11 @@ func (n *Node) check(now time.Duration, a *cluster.Assignment) (*program, *clust
 		return nil, refuse(a, cluster.NeverFits, "the task needs %s, node %s has %s", d.Format(k, a.Shape.Demand[k]), name,
 			d.Format(k, n.ledger.capacity[k]))
 	}
+	if k, never := a.Shape.Demand.Splits(&n.ledger.capacity); never {
+		d := n.cfg.Dimensions
+		return nil, refuse(a, cluster.NeverFits, "node %s has %s as devices, and %s", name, d.Format(k, n.ledger.capacity[k]),
+			d.SplitRule(k, a.Shape.Demand[k]))
+	}
 	if n.queue.len() >= n.cfg.Limits.MaxQueue {
 		return nil, refuse(a, cluster.QueueFull, "node %s has %d tasks waiting, its limit", name, n.queue.len())
 	}

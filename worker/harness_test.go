@@ -2,6 +2,7 @@ package worker
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -102,4 +103,33 @@ func expect(t interface {
 	if g, w := fmt.Sprint(got), fmt.Sprint(want); g != w {
 		t.Errorf("%s: %s, want %s", what, g, w)
 	}
+}
+
+// withGPUs makes a node have GPUs of these ids.
+func withGPUs(ids ...string) func(*Config) {
+	return func(c *Config) {
+		dims, err := cluster.NewDimensions("gpu")
+		if err != nil {
+			panic(err)
+		}
+		c.Dimensions, c.Devices = dims, map[string]Devices{"gpu": {IDs: ids, Variable: "CUDA_VISIBLE_DEVICES", Driver: "nvidia"}}
+		c.Node.Capacity[cluster.FirstExtra] = int64(len(ids)) * 1000
+	}
+}
+
+// onGPUs is a shape with a demand of GPUs.
+func onGPUs(s cluster.Shape, gpus float64) cluster.Shape {
+	s.Demand[cluster.FirstExtra] = int64(gpus * 1000)
+	return s
+}
+
+// given lists the devices of an execution.
+func given(devices []Assigned) string {
+	list := ""
+	for _, d := range devices {
+		if len(d.IDs) > 0 {
+			list += " with " + d.Extra + " " + strings.Join(d.IDs, ",")
+		}
+	}
+	return list
 }

@@ -13,6 +13,7 @@ import (
 type Node struct {
 	cfg      Config
 	programs map[string]*program
+	devices  deviceNames
 
 	queue     queue
 	ledger    ledger
@@ -62,6 +63,7 @@ type Start struct {
 	Timeout    time.Duration    // 0: none
 	Command    *cluster.Command // runs instead of Argv, with its template; nil: the type says what runs
 	Attempt    int              // 1 is the first
+	Devices    []Assigned       // of every extra that has some on this node; shared, not to be written
 }
 
 func (s *Actions) notify(scheduler string) {
@@ -79,7 +81,7 @@ func New(cfg Config) (*Node, error) {
 	if err != nil {
 		return nil, fmt.Errorf("worker: %w", err)
 	}
-	return assemble(cfg, programs), nil
+	return assemble(cfg, programs)
 }
 
 // Sibling returns an empty node that differs from n in nothing but its name, class and capacity. It shares
@@ -90,15 +92,19 @@ func (n *Node) Sibling(node cluster.Node) (*Node, error) {
 	if err := cfg.validate(); err != nil {
 		return nil, fmt.Errorf("worker: %w", err)
 	}
-	return assemble(cfg, n.programs), nil
+	return assemble(cfg, n.programs)
 }
 
-func assemble(cfg Config, programs map[string]*program) *Node {
-	return &Node{
-		cfg: cfg, programs: programs,
-		ledger: ledger{capacity: cfg.Node.Capacity, slots: cfg.Node.Slots},
-		held:   holding{byID: map[string]*task{}}, templates: templates{known: map[string]*template{}},
+func assemble(cfg Config, programs map[string]*program) (*Node, error) {
+	devices, err := cfg.deviceNames()
+	if err != nil {
+		return nil, fmt.Errorf("worker: %w", err)
 	}
+	return &Node{
+		cfg: cfg, programs: programs, devices: devices,
+		ledger: ledger{capacity: cfg.Node.Capacity, slots: cfg.Node.Slots, devices: cluster.NewDevices(&cfg.Node.Capacity)},
+		held:   holding{byID: map[string]*task{}}, templates: templates{known: map[string]*template{}},
+	}, nil
 }
 
 // begin returns no actions yet, in the memory of the last ones.
@@ -115,7 +121,7 @@ func (n *Node) done(actions *Actions) Actions {
 func (n *Node) admit(now time.Duration, actions *Actions) {
 	for t := n.queue.head(); t != nil && n.ledger.admits(&t.shape.Demand); t = n.queue.head() {
 		n.queue.pop(now)
-		n.ledger.reserve(t.shape.Demand)
+		t.devices = n.ledger.reserve(&t.shape.Demand)
 		t.phase, t.started = cluster.Running, now
 		actions.Start = append(actions.Start, n.start(t))
 	}
@@ -125,6 +131,7 @@ func (n *Node) start(t *task) Start {
 	s := Start{
 		TaskID: t.id, Type: t.prog.name, Mode: t.mode, Executor: t.prog.executor, Image: t.prog.image, Argv: t.prog.argvOf(t.mode),
 		Shape: t.shape, TimeScale: t.scale, Seed: cluster.HashID(t.id), Command: t.command, Attempt: t.attempt,
+		Devices: n.devices.assigned(t.devices),
 	}
 	s.Timeout = n.timeout(t)
 	return s
@@ -165,7 +172,8 @@ func (n *Node) Finished(now time.Duration, taskID string, r Result) Actions {
 // end brings a held task to its terminal state and takes it off the load.
 func (n *Node) end(now time.Duration, t *task, r Result, actions *Actions) {
 	if t.phase == cluster.Running {
-		n.ledger.release(t.shape.Demand)
+		n.ledger.release(&t.shape.Demand, t.devices)
+		t.devices = nil
 	} else {
 		n.queue.remove(now, t)
 	}

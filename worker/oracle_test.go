@@ -17,7 +17,9 @@ type oracle struct {
 	draining  bool
 	delivered map[receipt]int // acknowledged completions
 	accepted  map[receipt]bool
-	known     map[string]bool // programs that somebody brought along
+	known     map[string]bool     // programs that somebody brought along
+	got       map[string][]string // GPUs that the node gave, by task; which ones is its own affair
+	wrong     error
 }
 
 // receipt names one placement.
@@ -41,6 +43,7 @@ type exec struct {
 	attempt int             // of a command
 	outcome cluster.Outcome // while active: none
 	owners  []receipt
+	gpus    []string // that it got
 }
 
 type waitingEnd struct {
@@ -94,7 +97,7 @@ func (o *oracle) enqueue(p *proc, m *cluster.Enqueue) (refused []int64, starts [
 			if x.outcome != cluster.NoOutcome {
 				p.waiting = append(p.waiting, waitingEnd{x, a.Number})
 			}
-		case o.draining || !o.mayRun(&a) || !a.Shape.Demand.FitsIn(&o.cfg.Node.Capacity):
+		case o.draining || !o.mayRun(&a) || !o.everFits(&a.Shape.Demand):
 			refused = append(refused, a.Number)
 			continue
 		default:
@@ -130,10 +133,11 @@ func (o *oracle) mayRun(a *cluster.Assignment) bool {
 func (o *oracle) admit() (starts []string) {
 	for len(o.queue) > 0 && len(o.running) < o.cfg.Node.Slots {
 		sum := o.reserved().Add(o.queue[0].shape.Demand)
-		if !sum.FitsIn(&o.cfg.Node.Capacity) {
+		if !sum.FitsIn(&o.cfg.Node.Capacity) || !o.gpusFor(o.queue[0]) {
 			break
 		}
 		starts = append(starts, o.queue[0].id)
+		o.give(o.queue[0])
 		o.running, o.queue = append(o.running, o.queue[0]), o.queue[1:]
 	}
 	return starts
@@ -187,6 +191,8 @@ func (p *proc) cumulative(number int64) (sum cluster.Load) {
 func (o *oracle) agrees(n *Node) error {
 	r := n.Report(0)
 	switch reserved := o.reserved(); {
+	case o.wrong != nil:
+		return o.wrong
 	case r.Load != o.load():
 		return fmt.Errorf("load %+v, want %+v", r.Load, o.load())
 	case r.RunningDemand != reserved || !reserved.FitsIn(&o.cfg.Node.Capacity):

@@ -41,7 +41,7 @@ func TestEveryDimensionCounts(t *testing.T) {
 	gpu, _ := dims.Index("gpu")
 	n := newNode(t, func(c *Config) {
 		c.Dimensions = dims
-		c.Node.Capacity[gpu] = 2000
+		c.Node.Capacity[gpu] = 2500 // no devices
 	})
 	s := attach(t, n, "s", 1)
 	task := shape(0.1, 0, 1)

@@ -16,6 +16,9 @@ var universe = map[string]cluster.Shape{
 	"e": shape(4, 4, 4), "f": shape(7.999, 65536, 1), "g": {}, "never": shape(8.001, 1, 1), "h": shape(3, 300, 30),
 	"i": shape(1, 1, 1), "j": shape(2, 2, 2), "k": shape(6, 60_000, 6),
 	"l": shape(1, 1, 1), "m": shape(2, 2, 2), "n": shape(9, 1, 1), "o": shape(1, 1, 1),
+	"gpu": onGPUs(shape(1, 1, 1), 1), "two gpus": onGPUs(shape(1, 1, 1), 2), "a part": onGPUs(shape(0.1, 1, 1), 0.3),
+	"half": onGPUs(shape(0.1, 1, 1), 0.5), "most": onGPUs(shape(0.1, 1, 1), 0.7), "split": onGPUs(shape(1, 1, 1), 1.5),
+	"all gpus": onGPUs(shape(1, 1, 1), 3), "four gpus": onGPUs(shape(1, 1, 1), 4),
 }
 
 // programs are those of the tasks that bring their own. One of them is not allowed.
@@ -53,7 +56,7 @@ func (m *machine) place(t *rapid.T) {
 	var batch []cluster.Assignment
 	for range rapid.IntRange(0, 4).Draw(t, "placements") {
 		id := rapid.SampledFrom([]string{"a", "b", "c", "d", "e", "f", "g", "never", "h", "i", "j", "k",
-			"l", "m", "n", "o"}).Draw(t, "id")
+			"l", "m", "n", "o", "gpu", "two gpus", "a part", "half", "most", "split", "all gpus", "four gpus"}).Draw(t, "id")
 		a := p.place(id, universe[id])
 		if program := programs[id]; program != "" {
 			bringing(&a, program, rapid.Bool().Draw(t, "brought along"))
@@ -82,6 +85,7 @@ func (m *machine) send(t *rapid.T, p *proc, message *cluster.Enqueue) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	m.o.learn(actions)
 	refused, starts := m.o.enqueue(p, message)
 	var got []int64
 	for _, r := range reply.Refused {
@@ -110,6 +114,7 @@ func (m *machine) finish(t *rapid.T) {
 	x := rapid.SampledFrom(m.o.running).Draw(t, "task")
 	outcome := rapid.SampledFrom([]cluster.Outcome{cluster.Finished, cluster.Failed, cluster.TimedOut, cluster.Cancelled}).Draw(t, "outcome")
 	actions := m.n.Finished(0, x.id, Result{Outcome: outcome})
+	m.o.learn(actions)
 	m.starts(t, actions, m.o.end(x, outcome))
 }
 
@@ -126,6 +131,7 @@ func (m *machine) cancel(t *rapid.T) {
 		expect(t, "kill", actions.Kill, []string{x.id})
 		return
 	}
+	m.o.learn(actions)
 	m.starts(t, actions, m.o.end(x, cluster.Cancelled))
 }
 
@@ -170,6 +176,7 @@ func (m *machine) settle(t *rapid.T) {
 	for len(m.o.running) > 0 {
 		x := m.o.running[0]
 		actions := m.n.Finished(0, x.id, Result{Outcome: cluster.Finished})
+		m.o.learn(actions)
 		m.starts(t, actions, m.o.end(x, cluster.Finished))
 	}
 	for _, p := range m.o.procs {
@@ -182,6 +189,9 @@ func (m *machine) settle(t *rapid.T) {
 		if !r.p.replaced && m.o.delivered[r] != 1 {
 			t.Fatalf("placement %d of %s: %d completions", r.number, r.p.ref.Name, m.o.delivered[r])
 		}
+	}
+	if fresh := cluster.NewDevices(&m.n.cfg.Node.Capacity); fmt.Sprint(m.n.ledger.devices) != fmt.Sprint(fresh) {
+		t.Fatalf("devices of the idle node: %v", m.n.ledger.devices)
 	}
 	m.n.Expire(m.n.cfg.Limits.RetainFor)
 	stats := m.n.Stats(0)
@@ -200,11 +210,13 @@ func TestNodeAgainstOracle(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		cfg := commandConfig()
 		cfg.Node.Slots = rapid.IntRange(1, 5).Draw(t, "slots")
+		withGPUs("x", "y", "z")(&cfg)
 		n, err := New(cfg)
 		if err != nil {
 			t.Fatal(err)
 		}
-		m := &machine{n, &oracle{cfg: cfg, delivered: map[receipt]int{}, accepted: map[receipt]bool{}, known: map[string]bool{}}}
+		m := &machine{n, &oracle{cfg: cfg, delivered: map[receipt]int{}, accepted: map[receipt]bool{}, known: map[string]bool{},
+			got: map[string][]string{}}}
 		for i := range 3 {
 			m.attach(t, fmt.Sprint("s", i))
 		}

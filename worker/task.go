@@ -18,6 +18,7 @@ type task struct {
 
 	command *cluster.Command // with the node's own template; nil: the type says what runs
 	attempt int              // 1 is the first
+	devices []cluster.Device // that it holds while it runs
 
 	phase                    cluster.Phase // Queued, Running or Ended
 	rif                      int64         // tasks on the node when it arrived, itself excluded

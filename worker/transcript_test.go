@@ -33,7 +33,12 @@ func (st *stage) run(c *transcript.Command, now time.Duration) string {
 	switch c.Verb {
 	case "attach": // scheduler incarnation
 		return st.attach(c, now)
-	case "place", "give-up": // scheduler task=(cores, memory, duration) ...; what is given up never arrives
+	case "devices": // gpu=(id, id ...): a new node that has these
+		var ids []string
+		c.Each(func(extra transcript.Pair) { ids = extra.Vals })
+		st.n = newNode(c.T, commands, withGPUs(ids...))
+		return ""
+	case "place", "give-up": // scheduler task=(cores, memory, duration, GPUs) ...; what is given up never arrives
 		return st.place(c, now)
 	case "command": // scheduler program task=brings|names|(names, attempt) ...: each of a core for a second, with its template or by digest
 		return st.command(c, now)
@@ -132,7 +137,13 @@ func (st *stage) place(c *transcript.Command, now time.Duration) string {
 		task.Scan(c.T, 0, &cores)
 		task.Scan(c.T, 1, &memory)
 		task.Scan(c.T, 2, &runs)
-		batch = append(batch, from.place(task.Key, shape(cores, memory, int64(runs/time.Second))))
+		s := shape(cores, memory, int64(runs/time.Second))
+		if len(task.Vals) > 3 {
+			var amount float64
+			task.Scan(c.T, 3, &amount)
+			s.Demand[cluster.FirstExtra] = int64(amount * 1000)
+		}
+		batch = append(batch, from.place(task.Key, s))
 	})
 	if c.Verb == "give-up" {
 		return ""
@@ -185,7 +196,7 @@ func (st *stage) notice(now time.Duration, scheduler string) string {
 func describe(s Actions) string {
 	out := ""
 	for _, start := range s.Start {
-		out += "start " + start.TaskID + "\n"
+		out += "start " + start.TaskID + given(start.Devices) + "\n"
 	}
 	for _, id := range s.Kill {
 		out += "kill " + id + "\n"

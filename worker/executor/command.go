@@ -51,14 +51,14 @@ func Interpreter(script []byte) []string {
 }
 
 // CommandEnv returns what the environment of a command says beyond the least: what its template does, and about the task,
-// on a worker. Of the same name the last counts.
+// on a worker; of devices, DeviceEnv does. Of the same name the last counts.
 func CommandEnv(s *worker.Start, on string) []string {
 	c := s.Command
 	env := make([]string, 0, len(c.Template.Env)+9)
 	if !given(c.Template.Env, "LC_ALL") && locale(c.Template.Env) {
 		env = append(env, "LC_ALL=") // which would overrule it
 	}
-	env = append(env, c.Template.Env...)
+	env = append(env, withoutDevices(s, c.Template.Env)...)
 	if entry := "DODOOR_ENTRY=" + strings.Join(c.Entries, " "); len(entry) <= MaxArgument {
 		env = append(env, entry)
 	}

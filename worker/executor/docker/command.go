@@ -88,7 +88,7 @@ func (d *Executor) command(c *container.Config, s *worker.Start) error {
 		return errors.New("no program is left once the entries are in their places")
 	}
 	c.Entrypoint, c.Cmd = args[:1], args[1:] // the first is the program, whatever the image would start
-	c.Env, c.WorkingDir = executor.CommandEnv(s, d.cfg.Worker), t.Workdir
+	c.Env, c.WorkingDir = append(executor.CommandEnv(s, d.cfg.Worker), c.Env...), t.Workdir
 	c.AttachStdout, c.AttachStderr = true, true
 	if len(t.Stdin) > 0 {
 		c.AttachStdin, c.OpenStdin, c.StdinOnce = true, true, true

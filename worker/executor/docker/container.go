@@ -20,13 +20,13 @@ const oomScore = 500
 // has one, and nothing that the image would run beside it.
 func (d *Executor) program(s *worker.Start) *container.Config {
 	return &container.Config{
-		Image: s.Image, Cmd: s.Argv, User: d.cfg.User,
+		Image: s.Image, Cmd: s.Argv, User: d.cfg.User, Env: executor.DeviceEnv(s, true),
 		Healthcheck: &container.HealthConfig{Test: []string{"NONE"}},
 		Labels:      map[string]string{workerLabel: d.cfg.Worker, taskLabel: s.TaskID, ownerLabel: d.owner},
 	}
 }
 
-// confinement is what a task's container may take and do: its demand, no swap, no network, no files of
+// confinement is what a task's container may take and do: its demand, its devices, no swap, no network, no files of
 // its own but in memory, and no way to more rights.
 func (d *Executor) confinement(s *worker.Start) *container.HostConfig {
 	pids, memory := int64(d.cfg.PidsLimit), executor.MemoryLimit(s)<<20
@@ -34,7 +34,7 @@ func (d *Executor) confinement(s *worker.Start) *container.HostConfig {
 		Resources: container.Resources{
 			NanoCPUs: executor.MillicoreLimit(s) * 1e6,
 			Memory:   memory, MemorySwap: memory, // the sum of both
-			PidsLimit: &pids,
+			PidsLimit: &pids, DeviceRequests: deviceRequests(s),
 		},
 		NetworkMode:    "none",
 		ReadonlyRootfs: true,
@@ -50,4 +50,14 @@ func (d *Executor) confinement(s *worker.Start) *container.HostConfig {
 		h.IpcMode, h.ShmSize = container.IPCModePrivate, size<<20 // /dev/shm
 	}
 	return h
+}
+
+// deviceRequests asks the engine for the task's devices, where it has a driver for them.
+func deviceRequests(s *worker.Start) (requests []container.DeviceRequest) {
+	for _, d := range s.Devices {
+		if d.Driver != "" && len(d.IDs) > 0 {
+			requests = append(requests, container.DeviceRequest{Driver: d.Driver, DeviceIDs: d.IDs, Capabilities: [][]string{{"gpu"}}})
+		}
+	}
+	return requests
 }

@@ -31,6 +31,7 @@ type fakeEngine struct {
 	before     map[string]func(ctx context.Context) error
 	down       bool // nothing is answered
 	containers map[string]*fakeContainer
+	created    []asked
 	most       int // containers at one time
 }
 
@@ -115,10 +116,13 @@ func (f *fakeEngine) ping(ctx context.Context) error { return f.step(ctx, "ping"
 
 func (f *fakeEngine) image(ctx context.Context, _ string) error { return f.step(ctx, "image") }
 
-func (f *fakeEngine) create(ctx context.Context, name string, c *container.Config, _ *container.HostConfig) (string, error) {
+func (f *fakeEngine) create(ctx context.Context, name string, c *container.Config, h *container.HostConfig) (string, error) {
 	if err := f.step(ctx, "create"); err != nil {
 		return "", err
 	}
+	f.mu.Lock()
+	f.created = append(f.created, asked{c, h})
+	f.mu.Unlock()
 	f.put(owned{"id-of-" + name, name, c.Labels[ownerLabel]}, c.Labels[workerLabel])
 	return "id-of-" + name, nil
 }

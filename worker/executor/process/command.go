@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"dodoor/internal/procgroup"
 	"dodoor/worker"
@@ -21,7 +22,8 @@ func (p *Executor) program(s *worker.Start, folder string, c *executor.Capture) 
 	mark := "TMPDIR=" + folder
 	program := &procgroup.Program{Dir: folder, Mark: mark, Output: c.Stdout(), User: p.cfg.User}
 	if s.Command == nil {
-		program.Path, program.Args, program.Env = s.Argv[0], s.Argv[1:], append([]string{mark, "HOME=" + folder}, p.cfg.User.Env()...)
+		program.Path, program.Args = s.Argv[0], s.Argv[1:]
+		program.Env = slices.Concat(p.cfg.User.Env(), executor.DeviceEnv(s, false), []string{mark, "HOME=" + folder})
 		return program, nil
 	}
 	t := s.Command.Template
@@ -64,7 +66,8 @@ func (p *Executor) program(s *worker.Start, folder string, c *executor.Capture) 
 		program.Dir = workdir
 	}
 	program.Path, program.Args, program.Errors = path, argv[1:], c.Stderr()
-	program.Env = append(append(append([]string{"HOME=" + folder}, p.cfg.User.Env()...), executor.CommandEnv(s, p.cfg.Worker)...), mark)
+	program.Env = slices.Concat([]string{"HOME=" + folder}, p.cfg.User.Env(), executor.CommandEnv(s, p.cfg.Worker), executor.DeviceEnv(s, false),
+		[]string{mark})
 	if len(t.Stdin) > 0 {
 		program.Input, err = inputOf(t.Stdin, folder, p.cfg.User)
 	}

@@ -68,8 +68,8 @@ func (e *Executor) Run(ctx context.Context, s worker.Start) worker.Result {
 	defer e.rule.Release(group)
 	begin := time.Now()
 	output := &executor.Tail{}
-	g, err := (&procgroup.Program{Path: path, Args: append(stressArgs(&s.Shape), s.Argv...), Dir: os.TempDir(), Env: e.rule.User.Env(),
-		Cgroup: group, User: e.rule.User, Output: output}).Start()
+	g, err := (&procgroup.Program{Path: path, Args: append(stressArgs(&s.Shape), s.Argv...), Dir: os.TempDir(),
+		Env: append(e.rule.User.Env(), executor.DeviceEnv(&s, false)...), Cgroup: group, User: e.rule.User, Output: output}).Start()
 	if err != nil {
 		return executor.Failed(executor.NoExitCode, fmt.Errorf("start stress-ng: %w", err))
 	}

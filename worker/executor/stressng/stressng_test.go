@@ -58,6 +58,16 @@ func TestUnstartableStressNG(t *testing.T) {
 	}
 }
 
+// A stress-ng with something that uses devices finds those of its task.
+func TestDevicesOfStressNG(t *testing.T) {
+	imitate(t, `echo "gpu $DODOOR_GPU $CUDA_VISIBLE_DEVICES"; exit 9`)
+	s := executortest.Start(1, 1, 60_000)
+	s.Devices = []worker.Assigned{{Dimension: 3, Extra: "gpu", Devices: worker.Devices{IDs: []string{"3"}, Variable: "CUDA_VISIBLE_DEVICES"}}}
+	if r := (Executor{}).Run(t.Context(), s); !strings.Contains(r.Reason, "gpu 3 3") {
+		t.Errorf("%+v", r)
+	}
+}
+
 func TestNothingToDo(t *testing.T) {
 	imitate(t, "exit 9")
 	if r := stress(t, confine.Off).Run(t.Context(), executortest.Start(1, 1, 0)); r.Outcome != cluster.Finished {
