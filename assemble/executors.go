@@ -44,6 +44,7 @@ func Worker(c *conf.Config, site Site) (*workerd.Daemon, error) {
 	daemon, err := workerd.New(workerd.Config{
 		Node: worker.Config{
 			Node: self, Dimensions: dims, Types: c.TaskTypes(), Executors: kinds, Executor: w.Executor, Limits: workerLimits(c),
+			Reestimate: w.Reestimate,
 		},
 		Executors: executors, Spool: output,
 		Listen: w.Listen, Address: w.Address, DataService: c.Datastore.DialAddress(), RPC: site.rpc(c, w.Name, w.MaxRPCs),

@@ -18,7 +18,8 @@ func Simulator(c *conf.Config, workload *generator.Workload) (sim.Config, error)
 	cfg := sim.Config{
 		Workload: workload, Warmup: c.Generator.Warmup, Schedulers: c.Scheduler.Replicas,
 		Policy: c.Scheduler.Policy, Knobs: c.Policies, Replica: replicaConfig(c, dims), Store: storeConfig(c),
-		Limits: workerLimits(c), Emulation: emulation(c), MaxBatch: batch(c), NodeGrace: time.Duration(c.Scheduler.NodeGrace),
+		Limits: workerLimits(c), Emulation: emulation(c), Reestimate: c.Worker.Reestimate, MaxBatch: batch(c),
+		NodeGrace: time.Duration(c.Scheduler.NodeGrace),
 		Heartbeat: time.Duration(c.Worker.Heartbeat),
 		Network:   network(c), Interference: c.Sim.Interference, Skew: c.Sim.Skew, Quirks: c.Sim.Quirks,
 	}

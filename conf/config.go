@@ -84,6 +84,7 @@ type Worker struct {
 	Executor      string   `toml:"executor"` // for every task type; empty: the type's own
 	Noise         float64  `toml:"noise"`    // sigma of the lognormal factor on sleep durations
 	TimeoutFactor float64  `toml:"timeout_factor"`
+	Reestimate    bool     `toml:"reestimate"` // what runs longer than estimated counts for longer in reports
 	Heartbeat     Duration `toml:"heartbeat"`
 	MaxRPCs       int      `toml:"max_rpcs"`
 	MaxQueue      int      `toml:"max_queue"`      // tasks waiting for the head of the line
@@ -150,7 +151,7 @@ func Default() *Config {
 			Listen: "127.0.0.1:20510", B: 100, MaxRPCs: 8, NodeTimeout: Duration(5 * time.Second),
 		},
 		Worker: Worker{
-			Listen: "127.0.0.1:20501", Name: cluster.WorkerName("worker", 0), Heartbeat: Duration(time.Second), MaxRPCs: 16,
+			Listen: "127.0.0.1:20501", Name: cluster.WorkerName("worker", 0), Heartbeat: Duration(time.Second), MaxRPCs: 16, Reestimate: true,
 			MaxQueue: limits.MaxQueue, RetainResults: limits.RetainResults, RetainFor: Duration(limits.RetainFor),
 			DrainTimeout: Duration(30 * time.Second), SpoolTaskMB: 256, SpoolMB: 4096,
 		},

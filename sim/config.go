@@ -25,6 +25,7 @@ type Config struct {
 	Store      datastore.Config
 	Limits     worker.Limits
 	Emulation  worker.Emulation
+	Reestimate bool          // worker.Config's
 	MaxBatch   int           // placements, completions or deltas per message; 1: no coalescing
 	NodeGrace  time.Duration // how long a worker may be out of reach before its tasks go elsewhere
 	Heartbeat  time.Duration // of the workers

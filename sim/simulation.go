@@ -139,7 +139,8 @@ func (s *Simulation) newNode(ref cluster.Node) (*worker.Node, error) {
 		return first.Sibling(ref)
 	}
 	return worker.New(worker.Config{Node: ref, Dimensions: s.cfg.Replica.Dimensions, Types: s.cfg.Replica.Types,
-		Executors: []worker.Executor{{Name: emulator, Emulates: true}}, Executor: emulator, Limits: s.cfg.Limits})
+		Executors: []worker.Executor{{Name: emulator, Emulates: true}}, Executor: emulator, Limits: s.cfg.Limits,
+		Reestimate: s.cfg.Reestimate})
 }
 
 // emulator is the only executor of a simulated node.
@@ -248,6 +249,11 @@ func (s *Simulation) step() bool {
 	case beats:
 		if !s.over {
 			s.workers[m.node].heartbeat(m)
+		}
+		s.release(m)
+	case overran:
+		if !s.over {
+			s.workers[m.node].overran(m)
 		}
 		s.release(m)
 	case timed:

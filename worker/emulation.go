@@ -28,5 +28,5 @@ func (e Emulation) Duration(s *Start) time.Duration {
 		z := rand.New(rand.NewPCG(e.Seed^noiseStream, s.Seed)).NormFloat64()
 		d *= math.Exp(e.Sigma*z - e.Sigma*e.Sigma/2)
 	}
-	return time.Duration(math.Min(d, math.MaxInt64/2))
+	return span(d)
 }

@@ -22,7 +22,7 @@ func testConfig() Config {
 				Modes: []cluster.Mode{{Name: "short", Argv: []string{"100"}}, {Name: "long"}}},
 		},
 		Executors: []Executor{{"sleep", true}, {"stress-ng", false}},
-		Limits:    DefaultLimits(),
+		Limits:    DefaultLimits(), Reestimate: true,
 	}
 }
 

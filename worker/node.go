@@ -20,6 +20,7 @@ type Node struct {
 	templates templates
 	load      cluster.Load // of the queued and running tasks
 	latencies latencies
+	overruns  overruns
 
 	streams  streams
 	orphans  outbox // completions for processes that a newer one has replaced
@@ -46,7 +47,7 @@ type Actions struct {
 	Start  []Start  // run these
 	Kill   []string // end these executions now, by task id
 	Notify []string // schedulers that completions wait for
-	Report bool     // usage changed downwards: tell the data service
+	Report bool     // usage changed downwards, or a task runs longer than estimated: tell the data service
 }
 
 // Start is one execution.
@@ -98,6 +99,7 @@ func assemble(cfg Config, programs map[string]*program) *Node {
 		cfg: cfg, programs: programs,
 		ledger: ledger{capacity: cfg.Node.Capacity, slots: cfg.Node.Slots},
 		held:   holding{byID: map[string]*task{}}, templates: templates{known: map[string]*template{}},
+		overruns: newOverruns(cfg.Reestimate),
 	}
 }
 
@@ -117,6 +119,7 @@ func (n *Node) admit(now time.Duration, actions *Actions) {
 		n.queue.pop(now)
 		n.ledger.reserve(t.shape.Demand)
 		t.phase, t.started = cluster.Running, now
+		n.overruns.begin(t)
 		actions.Start = append(actions.Start, n.start(t))
 	}
 }
@@ -157,19 +160,21 @@ func (n *Node) Finished(now time.Duration, taskID string, r Result) Actions {
 	n.end(now, t, r, &actions)
 	n.admit(now, &actions)
 	if r.Outcome == cluster.Finished || r.Outcome == cluster.Failed || r.Outcome == cluster.TimedOut {
-		n.latencies.add(t.rif, t.ended-t.enqueued)
+		n.latencies.add(t.rif, max(0, t.ended-t.enqueued))
 	}
 	return n.done(&actions)
 }
 
 // end brings a held task to its terminal state and takes it off the load.
 func (n *Node) end(now time.Duration, t *task, r Result, actions *Actions) {
-	if t.phase == cluster.Running {
+	started := t.phase == cluster.Running
+	t.phase, t.ended, t.result = cluster.Ended, now, r
+	if started {
 		n.ledger.release(t.shape.Demand)
+		n.overruns.end(t)
 	} else {
 		n.queue.remove(now, t)
 	}
-	t.phase, t.ended, t.result = cluster.Ended, now, r
 	n.load = n.load.Sub(cluster.LoadOf(t.shape))
 	n.counts.Outcomes[r.Outcome]++
 	actions.Report = true

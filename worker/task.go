@@ -24,6 +24,9 @@ type task struct {
 	enqueued, started, ended time.Duration
 	result                   Result // once ended
 
+	place    int           // among the running ones
+	reported time.Duration // when a report is due next, because it still runs
+
 	// Everybody who placed it and has not acknowledged its completion. More than one when a client
 	// tried again at another scheduler: the task runs once, and each of them is told.
 	owners []owner

@@ -62,8 +62,10 @@ func (st *stage) run(c *transcript.Command, now time.Duration) string {
 	case "report":
 		r := n.Report(now)
 		return describeReport(n, &r)
+	case "look": // at running tasks that may be past their estimates
+		return describe(n.Overran(now)) + fmt.Sprintf("next look at %v\n", n.Due())
 	case "probe":
-		return fmt.Sprintf("%+v\n", n.Probe())
+		return fmt.Sprintf("%+v\n", n.Probe(now))
 	}
 	return st.deliver(c, now)
 }
