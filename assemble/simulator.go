@@ -23,6 +23,7 @@ func Simulator(c *conf.Config, workload *generator.Workload) (sim.Config, error)
 		Heartbeat: time.Duration(c.Worker.Heartbeat),
 		Network:   network(c), Interference: c.Sim.Interference, Skew: c.Sim.Skew, Quirks: c.Sim.Quirks,
 	}
+	cfg.Change = sim.Change{Type: c.Sim.Change.Type, From: c.Sim.Change.From, Factor: c.Sim.Change.Factor}
 	// Results are collected at the moment at which they come about, so a replica never holds more than a
 	// few. How many tasks may be pending stays what it is: that is when submissions are refused.
 	cfg.Replica.RetainResults = min(cfg.Replica.RetainResults, simRetained)

@@ -168,6 +168,7 @@ func Default() *Config {
 		Sim: Sim{
 			Delay: Duration(100 * time.Microsecond), SchedulerCost: Duration(200 * time.Microsecond),
 			DatastoreCost: Duration(200 * time.Microsecond), WorkerCost: Duration(200 * time.Microsecond),
+			Change: Change{From: 0.5, Factor: 1},
 		},
 		Log:     Log{Level: "info", Format: "text"},
 		Cluster: Cluster{Name: "dodoor", Folder: "dodoor", Supervision: SupervisionAuto, Parallel: 16, SSHTimeout: Duration(30 * time.Second)},

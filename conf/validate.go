@@ -168,6 +168,7 @@ func (c *Config) crossCheck(r *report) {
 			c.Worker.Heartbeat, c.Datastore.NodeTimeout)
 	}
 	c.checkFaults(r)
+	c.checkChange(r)
 	if c.Generator.TimeScale > 1 {
 		if who := c.realWork(); who != "" {
 			r.add("generator.time_scale", `must be 1 where tasks do real work, found %v: %s; set worker.executor = "sleep" to emulate`,

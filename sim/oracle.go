@@ -144,7 +144,7 @@ func (o *oracle) Submit(now time.Duration, t *cluster.Task, v *scheduler.View) s
 // duration is how long the task will really run.
 func (o *oracle) duration(t *cluster.Task, shape *cluster.Shape, l *timeline, start time.Duration) time.Duration {
 	cfg := &o.truth.sim.cfg
-	d := cfg.Emulation.Duration(&worker.Start{Shape: *shape, TimeScale: t.TimeScale, Seed: t.Seed})
+	d := o.truth.sim.emulated(&worker.Start{Shape: *shape, TimeScale: t.TimeScale, Seed: t.Seed})
 	if cfg.Interference == 0 {
 		return d
 	}

@@ -27,6 +27,7 @@ type Simulation struct {
 	generator  *generatorShell
 	faults     *faults
 	truth      *truth // for the oracle; nil: nobody asks
+	changed    map[uint64]bool
 
 	nodeIndex      map[string]int32
 	schedulerIndex map[string]int32
@@ -65,7 +66,7 @@ func Run(cfg Config) (Result, error) {
 }
 
 func newSimulation(cfg Config) (*Simulation, error) {
-	s := &Simulation{cfg: cfg, nodeIndex: map[string]int32{}, schedulerIndex: map[string]int32{}}
+	s := &Simulation{cfg: cfg, nodeIndex: map[string]int32{}, schedulerIndex: map[string]int32{}, changed: cfg.changed()}
 	if cfg.Policy == Oracle {
 		s.truth = newTruth(s)
 	}

@@ -103,7 +103,7 @@ func (w *workerShell) kill(id string) {
 // time limit.
 func (w *workerShell) run(start *worker.Start) {
 	w.check.started(start)
-	d := w.sim.slowed(w.sim.cfg.Emulation.Duration(start), w.index)
+	d := w.sim.slowed(w.sim.emulated(start), w.index)
 	m := w.sim.take(noRequest)
 	if start.Timeout > 0 && d > start.Timeout {
 		d, m.failed = start.Timeout, true
