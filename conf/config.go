@@ -50,7 +50,8 @@ type Scheduler struct {
 	RetainFor       Duration `toml:"retain_for"`
 	RetainJobs      Duration `toml:"retain_jobs"`      // after the last end
 	MaxPending      int      `toml:"max_pending"`      // accepted tasks that have not ended
-	DefaultDuration Duration `toml:"default_duration"` // of a command of which nobody says how long it runs
+	DefaultDuration Duration `toml:"default_duration"` // of a task of which nobody says how long it runs
+	Estimates       string   `toml:"estimates"`        // where the durations come from that placement reckons with
 	NodeGrace       Duration `toml:"node_grace"`       // a broken connection may heal this long
 	ProbeTimeout    Duration `toml:"probe_timeout"`    // what a worker that does not answer a probe costs
 	DrainTimeout    Duration `toml:"drain_timeout"`
@@ -145,6 +146,7 @@ func Default() *Config {
 			MaxRPCs: 8, MaxAttempts: 5, ReplaceTimeout: Duration(30 * time.Second),
 			RetainResults: 100_000, RetainFor: Duration(10 * time.Minute), RetainJobs: Duration(24 * time.Hour),
 			MaxPending: 200_000, DefaultDuration: Duration(10 * time.Second),
+			Estimates: scheduler.Learned.String(),
 			NodeGrace: Duration(2 * time.Second), ProbeTimeout: Duration(time.Second), DrainTimeout: Duration(30 * time.Second),
 		},
 		Datastore: Datastore{

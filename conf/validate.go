@@ -67,6 +67,7 @@ func (s *Scheduler) validate(r *report) {
 	span(r, "scheduler.retain_jobs", s.RetainJobs)
 	between(r, "scheduler.max_pending", s.MaxPending, 1, manyTasks)
 	milliseconds(r, "scheduler.default_duration", s.DefaultDuration)
+	oneOf(r, "scheduler.estimates", s.Estimates, scheduler.EstimatesWords()...)
 	spanOrNone(r, "scheduler.node_grace", s.NodeGrace)
 	span(r, "scheduler.probe_timeout", s.ProbeTimeout)
 	spanOrNone(r, "scheduler.drain_timeout", s.DrainTimeout)

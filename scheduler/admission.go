@@ -88,7 +88,7 @@ func (r *Replica) batchOf(j *cluster.Job, client string, s *cluster.TaskSpec) (*
 		}
 		b := r.batches.Take()
 		*b = batch{client: client}
-		return b, r.catalog.Resolve(s, &b.Kind)
+		return b, r.resolve(s, &b.Kind)
 	}
 	shared, refusal := r.jobs.find(j, s)
 	if refusal != nil {
@@ -99,7 +99,7 @@ func (r *Replica) batchOf(j *cluster.Job, client string, s *cluster.TaskSpec) (*
 		return nil, refuse(s.ID, cluster.UnknownTemplate, "scheduler %s does not know template %.80s (any more): send it along", r.cfg.Name,
 			s.Command.Digest)
 	}
-	if refusal := r.catalog.Resolve(s, &fresh.Kind); refusal != nil {
+	if refusal := r.resolve(s, &fresh.Kind); refusal != nil {
 		return nil, refusal
 	}
 	latest := &r.latest
@@ -117,7 +117,7 @@ func (r *Replica) batchOf(j *cluster.Job, client string, s *cluster.TaskSpec) (*
 // same reports whether tasks of two batches with commands are alike.
 func (b *batch) same(o *batch) bool {
 	return b.template == o.template && b.job == o.job && b.client == o.client && b.lists == o.lists && b.Uniform == o.Uniform &&
-		b.Mode == o.Mode && b.AtMostOnce == o.AtMostOnce && b.TimeScale == o.TimeScale
+		b.Says == o.Says && b.Learned == o.Learned && b.Mode == o.Mode && b.AtMostOnce == o.AtMostOnce && b.TimeScale == o.TimeScale
 }
 
 // holds reports whether a task is here, or was.

@@ -22,7 +22,9 @@ type Config struct {
 	RetainResults   int           // ended tasks kept for queries and late collectors
 	RetainFor       time.Duration
 	RetainJobs      time.Duration // how long a job is kept after its last task ended
-	DefaultDuration time.Duration // of a command of which nobody says how long it runs
+	DefaultDuration time.Duration // of a task of which nobody says how long it runs
+	Estimates       Estimates
+	Foresee         func(seed uint64) float64 // with exact estimates: how many times what was given the task with this seed takes
 	Dimensions      cluster.Dimensions
 	Types           []cluster.TaskType
 }
@@ -37,6 +39,8 @@ func (c *Config) check() error {
 		return fmt.Errorf("scheduler: max_attempts = %d: must be at least 1", c.MaxAttempts)
 	case c.MaxPending < 1 || c.RetainResults < 1:
 		return fmt.Errorf("scheduler: max_pending = %d, retain_results = %d: both must be at least 1", c.MaxPending, c.RetainResults)
+	case c.Estimates == Exact && c.Foresee == nil:
+		return fmt.Errorf("scheduler: nobody can foresee how long tasks take: exact estimates are for emulated ones")
 	}
 	return nil
 }
@@ -136,6 +140,9 @@ func New(cfg Config, policy Policy) (*Replica, error) {
 		results:   newResults(cfg.RetainResults, cfg.RetainFor),
 		templates: newTemplates(),
 		workers:   newWorkerNames(),
+	}
+	if r.catalog.learns = cfg.Estimates.learned(); r.catalog.learns {
+		r.catalog.usual.Duration = 0
 	}
 	r.jobs = newJobs(cfg.RetainJobs, &r.templates)
 	return r, nil

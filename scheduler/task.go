@@ -72,6 +72,9 @@ func (t *task) waits() time.Duration {
 func (r *Replica) shape(t *task) (s cluster.Shape) {
 	if t.attempts > 0 {
 		s, _ = t.spec.ShapeOn(r.workers.class(t.worker))
+		if t.spec.Learned != nil && t.spec.Reckon > 0 {
+			s.Duration = min(int64(t.spec.Reckon), cluster.MaxDuration) // it was rounded
+		}
 	}
 	return s
 }

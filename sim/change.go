@@ -33,6 +33,19 @@ func (c *Config) changed() map[uint64]bool {
 	return seeds
 }
 
+// foresees lets whoever knows the future know of the change.
+func (s *Simulation) foresees(known func(seed uint64) float64) func(seed uint64) float64 {
+	if known == nil || s.changed == nil {
+		return known
+	}
+	return func(seed uint64) float64 {
+		if s.changed[seed] {
+			return known(seed) * s.cfg.Change.Factor
+		}
+		return known(seed)
+	}
+}
+
 // emulated is how long an execution takes on a node that nothing else disturbs.
 func (s *Simulation) emulated(start *worker.Start) time.Duration {
 	d := s.cfg.Emulation.Duration(start)

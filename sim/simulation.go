@@ -67,6 +67,7 @@ func Run(cfg Config) (Result, error) {
 
 func newSimulation(cfg Config) (*Simulation, error) {
 	s := &Simulation{cfg: cfg, nodeIndex: map[string]int32{}, schedulerIndex: map[string]int32{}, changed: cfg.changed()}
+	s.cfg.Replica.Foresee = s.foresees(cfg.Replica.Foresee)
 	if cfg.Policy == Oracle {
 		s.truth = newTruth(s)
 	}

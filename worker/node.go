@@ -58,11 +58,22 @@ type Start struct {
 	Image      string
 	Argv       []string // of the type and mode; shared, not to be written
 	Shape      cluster.Shape
+	Takes      int64 // what an emulated execution takes, where that is not the estimate, milliseconds; 0: the estimate
 	TimeScale  float64
 	Seed       uint64           // of the task: cluster.HashID of its id
 	Timeout    time.Duration    // 0: none
 	Command    *cluster.Command // runs instead of Argv, with its template; nil: the type says what runs
 	Attempt    int              // 1 is the first
+}
+
+// Given is how long an emulated execution takes, apart from noise, in milliseconds.
+func (s *Start) Given() int64 { return given(s.Takes, s.Shape.Duration) }
+
+func given(takes, estimate int64) int64 {
+	if takes > 0 {
+		return takes
+	}
+	return estimate
 }
 
 func (s *Actions) notify(scheduler string) {
@@ -127,19 +138,20 @@ func (n *Node) admit(now time.Duration, actions *Actions) {
 func (n *Node) start(t *task) Start {
 	s := Start{
 		TaskID: t.id, Type: t.prog.name, Mode: t.mode, Executor: t.prog.executor, Image: t.prog.image, Argv: t.prog.argvOf(t.mode),
-		Shape: t.shape, TimeScale: t.scale, Seed: cluster.HashID(t.id), Command: t.command, Attempt: t.attempt,
+		Shape: t.shape, Takes: t.takes, TimeScale: t.scale, Seed: cluster.HashID(t.id), Command: t.command, Attempt: t.attempt,
 	}
 	s.Timeout = n.timeout(t)
 	return s
 }
 
-// timeout returns how long t may run; 0 is for ever. An estimate of nothing says nothing. A command's estimate may be a
+// timeout returns how long t may run; 0 is for ever. What it was given counts, where that is not the estimate: what was learned
+// from short runs must not end long ones. An estimate of nothing says nothing. A command's estimate may be a
 // guess that nobody made for it, so that its own time limit alone ends it.
 func (n *Node) timeout(t *task) time.Duration {
 	if t.command != nil {
 		return time.Duration(float64(t.command.Template.TimeLimit) / t.scale)
 	}
-	limit := n.cfg.Limits.TimeoutFactor * float64(t.shape.Duration) * float64(time.Millisecond) / t.scale
+	limit := n.cfg.Limits.TimeoutFactor * float64(given(t.takes, t.shape.Duration)) * float64(time.Millisecond) / t.scale
 	if limit <= 0 || limit >= math.MaxInt64 {
 		return 0
 	}

@@ -14,6 +14,7 @@ type task struct {
 	prog  *program
 	mode  string
 	shape cluster.Shape
+	takes int64 // what it was given, where that is not the estimate; 0: the estimate
 	scale float64
 
 	command *cluster.Command // with the node's own template; nil: the type says what runs
@@ -64,9 +65,9 @@ func (t *task) disown(o owner) {
 	}
 }
 
-// same reports whether an assignment asks for the execution that t is.
+// same reports whether an assignment asks for the execution that t is. Two schedulers may expect it to last differently.
 func (t *task) same(a *cluster.Assignment) bool {
-	return t.prog.name == a.Type && t.mode == cluster.CanonicalMode(a.Mode) && t.shape == a.Shape && t.scale == a.TimeScale &&
+	return t.prog.name == a.Type && t.mode == cluster.CanonicalMode(a.Mode) && t.shape.Demand == a.Shape.Demand && t.scale == a.TimeScale &&
 		t.sameCommand(a.Command)
 }
 
