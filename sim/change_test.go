@@ -44,7 +44,8 @@ func TestDurationsChange(t *testing.T) {
 }
 
 func TestImpossibleChanges(t *testing.T) {
-	for want, change := range map[string]sim.Change{"change from 2": {From: 2, Factor: 1}, "change by -1": {Factor: -1}, "change by 1001": {Factor: 1001}} {
+	for want, change := range map[string]sim.Change{"change from 2": {From: 2, Factor: 1}, "change by -1": {Factor: -1},
+		"change by 1001": {Factor: 1001}} {
 		cfg := bare(t, "dodoor", equal("a", 1, 1), units(1, 0, time.Second))
 		cfg.Change = change
 		if _, err := sim.Run(cfg); err == nil || !strings.Contains(err.Error(), want) {
