@@ -10,9 +10,10 @@ import (
 
 // overruns knows which tasks run longer than estimated, and how long such tasks ran here. A report's D is the sum of
 // estimates (the paper's), so that a task estimated at a second would count a second for as long as it runs, and whoever
-// expects waits would take its node for free. Such a task counts its estimate, as before, and what is still to come: D never
-// falls as the estimate passes, and never says less than what is expected. Nothing of this is in the node's load, which
-// stays a sum of what was placed and ends at zero.
+// expects waits would take its node for free. Such a task counts its estimate, as before, or what is still to come, if that is
+// more: D does not fall as the estimate passes, and never says less than what is expected. (Their sum counts what is over
+// twice: it makes nodes look worse than they are.) Nothing of this is in the node's load, which stays a sum of what was
+// placed and ends at zero.
 type overruns struct {
 	on      bool
 	running []*task
@@ -137,8 +138,9 @@ func (o *overruns) extra(now time.Duration) (more cluster.Load) {
 			continue
 		}
 		left := int64(math.Min(math.Ceil(float64(o.remaining(now, t))*t.scale/float64(time.Millisecond)), float64(cluster.MaxDuration)))
-		more.Duration += left
-		more.Work += t.shape.Demand[cluster.Cores] * left
+		beyond := max(0, left-t.shape.Duration)
+		more.Duration += beyond
+		more.Work += t.shape.Demand[cluster.Cores] * beyond
 	}
 	return more
 }

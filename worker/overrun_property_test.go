@@ -79,9 +79,10 @@ func (o *overrunOracle) load(now time.Duration, history []*oracleRun) (sum clust
 		}
 		sum = sum.Add(cluster.LoadOf(r.shape))
 		if !r.waiting && r.ran(now) > r.estimate() {
-			ms := int64(math.Ceil(float64(o.left(now, r, history)) * r.scale / 1e6))
-			sum.Duration += ms
-			sum.Work += ms * r.shape.Demand[cluster.Cores]
+			if ms := int64(math.Ceil(float64(o.left(now, r, history)) * r.scale / 1e6)); ms > r.shape.Duration {
+				sum.Duration += ms - r.shape.Duration
+				sum.Work += (ms - r.shape.Duration) * r.shape.Demand[cluster.Cores]
+			}
 		}
 	}
 	return sum
