@@ -38,19 +38,45 @@ func ParseEstimates(s string) (Estimates, bool) {
 func (e Estimates) learned() bool { return e == Learned || e == Cold }
 
 // resolve fills in what a task needs, and says where the duration comes from that is expected of it.
-func (r *Replica) resolve(s *cluster.TaskSpec, k *cluster.Kind) *cluster.Refusal {
-	if refusal := r.catalog.Resolve(s, k); refusal != nil {
+func (r *Replica) resolve(s *cluster.TaskSpec, b *batch) *cluster.Refusal {
+	if refusal := r.catalog.Resolve(s, &b.Kind); refusal != nil {
 		return refusal
 	}
-	switch r.cfg.Estimates {
-	case Given:
-	case Exact:
-		k.Learned = &cluster.Learned{Factor: r.cfg.Foresee(cluster.HashID(s.ID))}
+	switch x := r.experience; {
+	case r.cfg.Estimates == Exact:
+		b.Learned = &cluster.Learned{Factor: r.cfg.Foresee(cluster.HashID(s.ID))}
+	case x == nil:
+	case s.Command == nil:
+		x.key = typeKey(x.key, &b.Kind)
+		b.named = x.find()
+		x.profiled(b.named, &b.Kind)
 	default:
-		k.Learned = &cluster.Learned{Otherwise: r.cfg.DefaultDuration.Milliseconds(), Overrides: r.cfg.Estimates == Cold}
+		x.key = commandKey(x.key, b.job, b.template)
+		b.named = x.find()
+	}
+	if b.named != nil {
+		b.Learned = &b.named.learned
 	}
 	return nil
 }
 
+// learnFrom takes a task that has finished where it was placed, as its worker tells.
+func (r *Replica) learnFrom(t *task, c *cluster.Completion, on placedOn, latest bool) {
+	n := t.batch.named
+	if n == nil || c.Outcome != cluster.Finished {
+		return
+	}
+	expected := int64(0)
+	if latest {
+		expected = int64(t.spec.Reckon)
+	}
+	r.experience.ran(n, r.workers.class(on.worker), tookOf(c.Run, t.spec.TimeScale), expected, r.view.Decisions+r.decisions-r.applied)
+}
+
 // Estimates tells how long tasks are expected to run, by name and class in order.
-func (r *Replica) Estimates(*cluster.EstimateQuery) []cluster.Estimate { return nil }
+func (r *Replica) Estimates(q *cluster.EstimateQuery) []cluster.Estimate {
+	if r.experience == nil {
+		return nil
+	}
+	return r.experience.tell(q)
+}

@@ -70,22 +70,23 @@ type Dispatch struct {
 
 // Replica is one scheduler. It is not safe for concurrent use.
 type Replica struct {
-	cfg       Config
-	policy    Policy
-	wants     Wants
-	catalog   *Catalog
-	view      *View
-	nodes     nodeTable
-	tasks     map[string]*task
-	spare     cluster.Spare[task]
-	batches   cluster.Spare[batch] // of tasks without a command
-	latest    *batch               // of commands that belong to no job
-	templates templates
-	jobs      jobs
-	workers   workerNames
-	unplaced  []*task // placed nowhere for now: no node can take them
-	results   results
-	actions   Actions
+	cfg        Config
+	policy     Policy
+	wants      Wants
+	catalog    *Catalog
+	experience *experience // nil: nothing is learned
+	view       *View
+	nodes      nodeTable
+	tasks      map[string]*task
+	spare      cluster.Spare[task]
+	batches    cluster.Spare[batch] // of tasks without a command
+	latest     *batch               // of commands that belong to no job
+	templates  templates
+	jobs       jobs
+	workers    workerNames
+	unplaced   []*task // placed nowhere for now: no node can take them
+	results    results
+	actions    Actions
 
 	unplacedSeen  int // changes of the candidates when the waiting tasks were last tried
 	unplacedTried time.Duration
@@ -144,6 +145,7 @@ func New(cfg Config, policy Policy) (*Replica, error) {
 	if r.catalog.learns = cfg.Estimates.learned(); r.catalog.learns {
 		r.catalog.usual.Duration = 0
 	}
+	r.experience = newExperience(&r.cfg, r.catalog, wants)
 	r.jobs = newJobs(cfg.RetainJobs, &r.templates)
 	return r, nil
 }

@@ -33,6 +33,7 @@ type batch struct {
 	client   string    // collects the results; empty: nobody does
 	template *template // nil: the type says what runs
 	job      *job      // nil: none
+	named    *named    // what is learned of them; nil: nothing
 	orphan   *batch    // the same without a client, once a task runs again by request
 }
 

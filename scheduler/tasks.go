@@ -30,6 +30,7 @@ func (r *Replica) Probed(now time.Duration, p Probe) *Actions {
 
 // decide asks the policy; false means that no candidate is feasible.
 func (r *Replica) decide(now time.Duration, t *task) bool {
+	r.experience.ready(t.batch.named)
 	decision := r.policy.Submit(now, &t.spec, r.view)
 	if len(decision.Place) == 0 && len(decision.Probe) == 0 {
 		return false
