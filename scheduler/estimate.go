@@ -95,7 +95,7 @@ func (x *experience) newest32(on *onClass) []int64 {
 		var newest *seen
 		var run cluster.Run
 		for _, s := range on.entries {
-			if next, ok := s.run(); ok && (newest == nil || next.At > run.At) {
+			if next, ok := s.run(); ok && (newest == nil || next.At > run.At || next.At == run.At && s.Scheduler < newest.Scheduler) {
 				newest, run = s, next
 			}
 		}
@@ -177,7 +177,7 @@ func (x *experience) rule(n *named, class cluster.ClassID) (int64, cluster.Estim
 func (x *experience) borrow(n *named, class cluster.ClassID) int64 {
 	best := -1
 	for c, on := range n.classes {
-		if on != nil && on.median > 0 && (best < 0 || on.count > n.classes[best].count) {
+		if on != nil && on.median > 0 && (best < 0 || x.before(on, cluster.ClassID(c), n.classes[best], cluster.ClassID(best))) {
 			best = c
 		}
 	}
@@ -186,6 +186,11 @@ func (x *experience) borrow(n *named, class cluster.ClassID) int64 {
 	}
 	d := math.Round(float64(n.classes[best].median) * x.ratio(class, cluster.ClassID(best)))
 	return int64(min(max(d, 1), float64(cluster.MaxDuration)))
+}
+
+// before orders classes by how much is known of them, and then by name: their ids depend on chance.
+func (x *experience) before(a *onClass, of cluster.ClassID, b *onClass, than cluster.ClassID) bool {
+	return a.count > b.count || a.count == b.count && x.classes.ClassName(of) < x.classes.ClassName(than)
 }
 
 // ratio is how much longer tasks take on one class than on another: the median over the names seen on both; 1: there is

@@ -159,14 +159,18 @@ var deltas = rapid.Custom(func(t *rapid.T) cluster.Delta {
 		return cluster.Placed{Node: names.Draw(t, "node"), NodeIncarnation: positive.Draw(t, "incarnation"),
 			Number: counts.Draw(t, "number"), Placed: loads(anything).Draw(t, "placed")}
 	})
-	return cluster.Delta{Scheduler: names.Draw(t, "scheduler"), Incarnation: positive.Draw(t, "incarnation"),
-		Decisions: counts.Draw(t, "decisions"), Placed: listOf(placed).Draw(t, "placed")}
+	d := cluster.Delta{Scheduler: names.Draw(t, "scheduler"), Incarnation: positive.Draw(t, "incarnation"),
+		Decisions: counts.Draw(t, "decisions"), Placed: listOf(placed).Draw(t, "placed"), Experience: listOf(experiences).Draw(t, "seen")}
+	for i := range d.Experience {
+		d.Experience[i].Scheduler, d.Experience[i].Incarnation = d.Scheduler, d.Incarnation
+	}
+	return d
 })
 
 var snapshots = rapid.Custom(func(t *rapid.T) cluster.Snapshot {
 	s := cluster.Snapshot{Incarnation: positive.Draw(t, "incarnation"), Version: counts.Draw(t, "version"),
 		RosterVersion: counts.Draw(t, "roster version"), Decisions: counts.Draw(t, "decisions"),
-		ReceiverIncarnation: positive.Draw(t, "receiver")}
+		ReceiverIncarnation: positive.Draw(t, "receiver"), Experience: listOf(experiences).Draw(t, "seen")}
 	s.BaseVersion = rapid.Int64Range(0, s.Version).Draw(t, "base")
 	known := math.MaxInt32
 	if rapid.Bool().Draw(t, "with roster") {
