@@ -49,7 +49,7 @@ func Worker(c *conf.Config, site Site) (*workerd.Daemon, error) {
 	daemon, err := workerd.New(workerd.Config{
 		Node: worker.Config{
 			Node: self, Dimensions: dims, Types: c.TaskTypes(), Executors: kinds, Executor: w.Executor, Limits: workerLimits(c),
-			Devices: c.DevicesOf(dims, &self.Capacity),
+			Devices: c.DevicesOf(dims, &self.Capacity), Reestimate: w.Reestimate,
 		},
 		Executors: executors, Spool: output,
 		Listen: w.Listen, Address: w.Address, DataService: c.Datastore.DialAddress(), RPC: site.rpc(c, w.Name, w.MaxRPCs),

@@ -76,7 +76,24 @@ func policy(c *conf.Config) (scheduler.Policy, error) {
 	if c.Scheduler.Policy == sim.Oracle {
 		return nil, errors.New("the oracle exists in the simulator alone: use dodoor simulate")
 	}
+	if err := checkForesight(c); err != nil {
+		return nil, err
+	}
 	return baselines.New(c.Scheduler.Policy, c.Policies, c.Generator.TimeScale)
+}
+
+// checkForesight refuses exact estimates of real work.
+func checkForesight(c *conf.Config) error {
+	if c.Scheduler.Estimates != scheduler.Exact.String() {
+		return nil
+	}
+	for _, name := range Executors(c) {
+		if name != "sleep" {
+			return fmt.Errorf(`scheduler.estimates is "exact", but executor %s does real work, and nobody knows how long that will take: set `+
+				`worker.executor = "sleep", or use dodoor simulate`, name)
+		}
+	}
+	return nil
 }
 
 // CheckPolicy refuses a policy that does not exist on real services or, if simulated, in the simulator, before

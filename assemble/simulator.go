@@ -18,10 +18,12 @@ func Simulator(c *conf.Config, workload *generator.Workload) (sim.Config, error)
 	cfg := sim.Config{
 		Workload: workload, Warmup: c.Generator.Warmup, Schedulers: c.Scheduler.Replicas,
 		Policy: c.Scheduler.Policy, Knobs: c.Policies, Replica: replicaConfig(c, dims), Store: storeConfig(c),
-		Limits: workerLimits(c), Emulation: emulation(c), MaxBatch: batch(c), NodeGrace: time.Duration(c.Scheduler.NodeGrace),
+		Limits: workerLimits(c), Emulation: emulation(c), Reestimate: c.Worker.Reestimate, MaxBatch: batch(c),
+		NodeGrace: time.Duration(c.Scheduler.NodeGrace),
 		Heartbeat: time.Duration(c.Worker.Heartbeat),
 		Network:   network(c), Interference: c.Sim.Interference, Skew: c.Sim.Skew, Quirks: c.Sim.Quirks,
 	}
+	cfg.Change = sim.Change{Type: c.Sim.Change.Type, From: c.Sim.Change.From, Factor: c.Sim.Change.Factor}
 	// Results are collected at the moment at which they come about, so a replica never holds more than a
 	// few. How many tasks may be pending stays what it is: that is when submissions are refused.
 	cfg.Replica.RetainResults = min(cfg.Replica.RetainResults, simRetained)

@@ -81,7 +81,8 @@ const maxSeeds = 100
 func all(o Options) []Study {
 	return []Study{
 		rerun(o), azure(o), functionBench(o), batches(o), alphas(o),
-		probing(o), capacity(o), nearOracle(o), ablation(o), scale(o), replicas(o), staleness(o), estimates(o), bursts(o), skew(o), failures(o),
+		probing(o), capacity(o), nearOracle(o), ablation(o), scale(o), replicas(o), staleness(o), estimates(o), learned(o), bursts(o), skew(o),
+		failures(o),
 	}
 }
 
@@ -101,6 +102,9 @@ func (s *Study) cells() []Cell {
 				add(p.Table.Rows[i].Cell)
 				if against := p.Table.Rows[i].Against; against != nil {
 					add(*against)
+				}
+				for _, c := range p.Table.Rows[i].Beside {
+					add(c)
 				}
 			}
 		}

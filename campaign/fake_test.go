@@ -35,7 +35,11 @@ func invented(_ context.Context, c *conf.Config) (Outcome, error) {
 	for i, clock := range clocks {
 		readings[clock] = Reading{ThroughputPerS: x * float64(50+i), P99S: x * float64(5+i)}
 	}
-	return Outcome{Summary: s, Readings: readings, Events: 1000, Took: time.Millisecond}, nil
+	course := Course{LateP95: 3 * x, Changed: 2 * x, Followed: 10 * x}
+	for i := range course.Windows {
+		course.Windows[i] = x * float64(i+1)
+	}
+	return Outcome{Summary: s, Readings: readings, Course: course, Events: 1000, Took: time.Millisecond}, nil
 }
 
 // planOf makes the plan of some studies; none: all.

@@ -12,6 +12,7 @@ import (
 type Outcome struct {
 	Summary  *metrics.Summary
 	Readings map[Clock]Reading // of a Stopwatch
+	Course   Course
 	Events   int64
 	Took     time.Duration // on this machine; 0: nobody measured it
 }

@@ -40,14 +40,16 @@ func Simulate(ctx context.Context, c *conf.Config) (Outcome, error) {
 	if err != nil {
 		return Outcome{}, err
 	}
-	fold, stopwatch := metrics.NewFold(&s.Info), NewStopwatch(&s.Info)
+	fold, stopwatch, course := metrics.NewFold(&s.Info), NewStopwatch(&s.Info), newCourseTaker(c, s.Workload())
 	result, err := s.Run(ctx, func(row *generator.Row) error {
 		fold.Add(row)
 		stopwatch.Add(row)
+		course.Add(row)
 		return nil
 	}, nil, nil)
 	if err == nil {
 		err = ctx.Err()
 	}
-	return Outcome{Summary: fold.Summary(), Readings: stopwatch.Readings(), Events: result.Events, Took: time.Since(begin)}, err
+	return Outcome{Summary: fold.Summary(), Readings: stopwatch.Readings(), Course: course.Course(), Events: result.Events,
+		Took: time.Since(begin)}, err
 }

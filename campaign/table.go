@@ -17,7 +17,8 @@ type Table struct {
 type Row struct {
 	Labels  []string
 	Cell    Cell
-	Against *Cell // what changes and ratios compare with; nil: nothing
+	Against *Cell  // what changes and ratios compare with; nil: nothing
+	Beside  []Cell // other settings whose figures stand in the row
 
 	Metric    Metric  // where rows are figures, not settings
 	Published float64 // the figure's value

@@ -50,7 +50,8 @@ type Scheduler struct {
 	RetainFor       Duration `toml:"retain_for"`
 	RetainJobs      Duration `toml:"retain_jobs"`      // after the last end
 	MaxPending      int      `toml:"max_pending"`      // accepted tasks that have not ended
-	DefaultDuration Duration `toml:"default_duration"` // of a command of which nobody says how long it runs
+	DefaultDuration Duration `toml:"default_duration"` // of a task of which nobody says how long it runs
+	Estimates       string   `toml:"estimates"`        // where the durations come from that placement reckons with
 	NodeGrace       Duration `toml:"node_grace"`       // a broken connection may heal this long
 	ProbeTimeout    Duration `toml:"probe_timeout"`    // what a worker that does not answer a probe costs
 	DrainTimeout    Duration `toml:"drain_timeout"`
@@ -84,6 +85,7 @@ type Worker struct {
 	Executor      string   `toml:"executor"` // for every task type; empty: the type's own
 	Noise         float64  `toml:"noise"`    // sigma of the lognormal factor on sleep durations
 	TimeoutFactor float64  `toml:"timeout_factor"`
+	Reestimate    bool     `toml:"reestimate"` // what runs longer than estimated counts for longer in reports
 	Heartbeat     Duration `toml:"heartbeat"`
 	MaxRPCs       int      `toml:"max_rpcs"`
 	MaxQueue      int      `toml:"max_queue"`      // tasks waiting for the head of the line
@@ -146,13 +148,14 @@ func Default() *Config {
 			MaxRPCs: 8, MaxAttempts: 5, ReplaceTimeout: Duration(30 * time.Second),
 			RetainResults: 100_000, RetainFor: Duration(10 * time.Minute), RetainJobs: Duration(24 * time.Hour),
 			MaxPending: 200_000, DefaultDuration: Duration(10 * time.Second),
+			Estimates: scheduler.Learned.String(),
 			NodeGrace: Duration(2 * time.Second), ProbeTimeout: Duration(time.Second), DrainTimeout: Duration(30 * time.Second),
 		},
 		Datastore: Datastore{
 			Listen: "127.0.0.1:20510", B: 100, MaxRPCs: 8, NodeTimeout: Duration(5 * time.Second),
 		},
 		Worker: Worker{
-			Listen: "127.0.0.1:20501", Name: cluster.WorkerName("worker", 0), Heartbeat: Duration(time.Second), MaxRPCs: 16,
+			Listen: "127.0.0.1:20501", Name: cluster.WorkerName("worker", 0), Heartbeat: Duration(time.Second), MaxRPCs: 16, Reestimate: true,
 			MaxQueue: limits.MaxQueue, RetainResults: limits.RetainResults, RetainFor: Duration(limits.RetainFor),
 			DrainTimeout: Duration(30 * time.Second), SpoolTaskMB: 256, SpoolMB: 4096,
 		},
@@ -169,6 +172,7 @@ func Default() *Config {
 		Sim: Sim{
 			Delay: Duration(100 * time.Microsecond), SchedulerCost: Duration(200 * time.Microsecond),
 			DatastoreCost: Duration(200 * time.Microsecond), WorkerCost: Duration(200 * time.Microsecond),
+			Change: Change{From: 0.5, Factor: 1},
 		},
 		Log:     Log{Level: "info", Format: "text"},
 		Cluster: Cluster{Name: "dodoor", Folder: "dodoor", Supervision: SupervisionAuto, Parallel: 16, SSHTimeout: Duration(30 * time.Second)},

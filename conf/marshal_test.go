@@ -133,6 +133,7 @@ func anySim(t *rapid.T, c *Config) Sim {
 		Delay: Duration(message.Draw(t, "delay")), SchedulerCost: Duration(message.Draw(t, "scheduler cost")),
 		DatastoreCost: Duration(message.Draw(t, "datastore cost")), WorkerCost: Duration(message.Draw(t, "worker cost")),
 		Interference: rapid.Float64Range(0, 10).Draw(t, "interference"), Skew: rapid.Float64Range(0, 1).Draw(t, "skew"),
+		Change: Change{From: rapid.Float64Range(0, 1).Draw(t, "from"), Factor: rapid.Float64Range(0.001, 1000).Draw(t, "factor")},
 	}
 	if rapid.Bool().Draw(t, "drift") {
 		all.Quirks = []string{sim.DurationDrift}

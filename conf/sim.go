@@ -19,7 +19,15 @@ type Sim struct {
 	Interference  float64  `toml:"interference"` // tasks on a full node take 1 + this times as long
 	Skew          float64  `toml:"skew"`         // share of submissions for the first scheduler; 0: even
 	Quirks        []string `toml:"quirks"`       // faults of the paper's prototype, on purpose
+	Change        Change   `toml:"change"`
 	Faults        []Fault  `toml:"fault"`
+}
+
+// Change makes tasks of a type take another time in the middle of a run, which nobody is told.
+type Change struct {
+	Type   string  `toml:"type"`   // empty: every type
+	From   float64 `toml:"from"`   // after this share of the tasks
+	Factor float64 `toml:"factor"` // of what they took before; 1: nothing changes
 }
 
 // Fault is a service, or all nodes of a class, that dies without notice. Faults have no names, so

@@ -21,6 +21,7 @@ worker_cost = "0s"
 interference = 0.35
 skew = 1
 quirks = ["prototype-duration-drift"]
+change = { from = 0.25, factor = 2 }
 [[sim.fault]]
 what = "worker"
 name = "a-1-1"
@@ -42,6 +43,7 @@ until = "1s"`)
 	want := Sim{
 		Delay: 1500, SchedulerCost: Duration(250 * time.Microsecond), DatastoreCost: Duration(200 * time.Microsecond),
 		Interference: 0.35, Skew: 1, Quirks: []string{"prototype-duration-drift"},
+		Change: Change{From: 0.25, Factor: 2},
 		Faults: []Fault{
 			{What: "worker", Name: "a-1-1", At: Duration(1500 * time.Microsecond)},
 			{What: "class", Name: "a-1", At: Duration(10 * time.Second), Until: Duration(20 * time.Second)},
@@ -73,6 +75,9 @@ func TestBadSim(t *testing.T) {
 			`t.toml:3: sim.quirks[0]: must be "prototype-duration-drift" or "prototype-truncated-gaps", found "drift"`},
 		{"quirk twice", "quirks = [\"prototype-duration-drift\",\n\"prototype-duration-drift\"]",
 			`t.toml:4: sim.quirks[1]: "prototype-duration-drift" is there already (first in t.toml:3)`},
+		{"a change after the end", "change.from = 1.5", "t.toml:3: sim.change.from: must be between 0 and 1, found 1.5"},
+		{"no time at all", "change.factor = 0", "t.toml:3: sim.change.factor: must be between 0.001 and 1000, found 0"},
+		{"whose time changes", "change.type = \"b\"", `t.toml:3: sim.change.type: no task type is called "b": there are none`},
 		{"faults as a table", "[sim.fault]\nwhat = \"datastore\"", "t.toml:3: sim.fault: must be a list of tables, found a table"},
 		{"nothing fails", "[[sim.fault]]\nat = \"1s\"", "t.toml:3: sim.fault[0].what: is missing: it has no default"},
 		{"something else fails", "fault = [{ what = \"network\" }]",

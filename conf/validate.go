@@ -68,6 +68,7 @@ func (s *Scheduler) validate(r *report) {
 	span(r, "scheduler.retain_jobs", s.RetainJobs)
 	between(r, "scheduler.max_pending", s.MaxPending, 1, manyTasks)
 	milliseconds(r, "scheduler.default_duration", s.DefaultDuration)
+	oneOf(r, "scheduler.estimates", s.Estimates, scheduler.EstimatesWords()...)
 	spanOrNone(r, "scheduler.node_grace", s.NodeGrace)
 	span(r, "scheduler.probe_timeout", s.ProbeTimeout)
 	spanOrNone(r, "scheduler.drain_timeout", s.DrainTimeout)
@@ -169,6 +170,7 @@ func (c *Config) crossCheck(r *report) {
 			c.Worker.Heartbeat, c.Datastore.NodeTimeout)
 	}
 	c.checkFaults(r)
+	c.checkChange(r)
 	if c.Generator.TimeScale > 1 {
 		if who := c.realWork(); who != "" {
 			r.add("generator.time_scale", `must be 1 where tasks do real work, found %v: %s; set worker.executor = "sleep" to emulate`,

@@ -1,6 +1,7 @@
 package conf
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -26,6 +27,8 @@ func (s *Sim) validate(r *report) {
 		oneOf(r, path, quirk, sim.Quirks()...)
 		quirks.add(path, quirk)
 	}
+	between(r, "sim.change.from", s.Change.From, 0, 1)
+	between(r, "sim.change.factor", s.Change.Factor, 0.001, 1000)
 	for i := range s.Faults {
 		s.Faults[i].validate(r, index("sim.fault", i))
 	}
@@ -37,6 +40,17 @@ func (f *Fault) validate(r *report, path string) {
 	between(r, path+".at", f.At, 0, Duration(cluster.LongestDuration))
 	if f.Until != 0 && (f.Until <= f.At || f.Until > Duration(cluster.LongestDuration)) {
 		r.add(path+".until", "must be 0s (never) or above at (%v) and at most %v, found %v", f.At, cluster.LongestDuration, f.Until)
+	}
+}
+
+// checkChange looks up whose time changes.
+func (c *Config) checkChange(r *report) {
+	var names []string
+	for i := range c.Types {
+		names = append(names, c.Types[i].Name)
+	}
+	if name := c.Sim.Change.Type; name != "" && !slices.Contains(names, name) {
+		r.add("sim.change.type", "no task type is called %.80q: there are %s", name, listed(names))
 	}
 }
 

@@ -21,7 +21,7 @@ type replica struct {
 }
 
 // revision says how new a snapshot is.
-type revision struct{ version, roster int64 }
+type revision struct{ version, roster, told int64 }
 
 // Push is a snapshot that goes to one scheduler now. Fill makes it; Answered or Failed takes what came of it.
 type Push struct {
@@ -62,8 +62,8 @@ func (s *Store) Fill(snap *cluster.Snapshot, p Push) bool {
 	if r == nil {
 		return false
 	}
-	s.fill(snap, r)
-	r.sent = revision{snap.Version, snap.RosterVersion}
+	told := s.fill(snap, r)
+	r.sent = revision{snap.Version, snap.RosterVersion, told}
 	return true
 }
 

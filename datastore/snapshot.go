@@ -18,11 +18,13 @@ func (s *Store) Schedulers() []cluster.SchedulerRef {
 	return refs
 }
 
-func (s *Store) fill(snap *cluster.Snapshot, r *replica) {
+// fill makes a snapshot for a scheduler, and returns up to which version it then knows what others have told.
+func (s *Store) fill(snap *cluster.Snapshot, r *replica) (told int64) {
 	*snap = cluster.Snapshot{
 		Incarnation: s.cfg.Incarnation, Version: s.version, BaseVersion: r.has.version,
 		RosterVersion: s.rosterVersion, Decisions: s.decisions, ReceiverIncarnation: r.Incarnation,
 		Node: snap.Node[:0], Load: snap.Load[:0], ReportSequence: snap.ReportSequence[:0], OwnNumber: snap.OwnNumber[:0],
+		Experience: snap.Experience[:0],
 	}
 	if r.has.version == 0 || r.has.roster != s.rosterVersion {
 		snap.BaseVersion = 0
@@ -37,6 +39,8 @@ func (s *Store) fill(snap *cluster.Snapshot, r *replica) {
 		snap.ReportSequence = append(snap.ReportSequence, n.report.Sequence)
 		snap.OwnNumber = append(snap.OwnNumber, n.included(r.Name, r.Incarnation))
 	}
+	snap.Experience, told = s.told.fill(snap.Experience, r, r.has.told)
+	return told
 }
 
 func (s *Store) roster() *cluster.Roster {

@@ -22,6 +22,7 @@ type Store struct {
 	byName     map[string]*node
 	schedulers []*replica // registered, in order of registration
 	counts     map[string]*counted
+	told       told
 
 	decisions     int64 // cluster-wide, cumulative
 	version       int64 // grows with every change of an aggregate
@@ -51,7 +52,8 @@ func New(cfg Config) (*Store, error) {
 	if cfg.NodeTimeout <= 0 {
 		return nil, fmt.Errorf("data service: node_timeout = %v: must be positive", cfg.NodeTimeout)
 	}
-	return &Store{cfg: cfg, byName: map[string]*node{}, counts: map[string]*counted{}}, nil
+	return &Store{cfg: cfg, byName: map[string]*node{}, counts: map[string]*counted{},
+		told: told{entries: map[toldOf]*entry{}}}, nil
 }
 
 // Incarnation identifies this process of the data service.
@@ -78,6 +80,7 @@ func (s *Store) Flush(now time.Duration, d *cluster.Delta) (Actions, error) {
 			s.touch(n)
 		}
 	}
+	s.tell(d)
 	if !s.count(d) {
 		return Actions{}, nil
 	}

@@ -37,6 +37,9 @@ func NewSimulation(c *conf.Config) (*Simulation, error) {
 	return &Simulation{Info: info.Of(workload, cfg.Warmup, cfg.Schedulers), cfg: cfg}, err
 }
 
+// Workload is what it replays.
+func (s *Simulation) Workload() *generator.Workload { return s.cfg.Workload }
+
 // Run hands the row of every task and the samples of all nodes, which may be nil, to functions that keep neither. It
 // ends early when ctx does, and every task has its row all the same.
 func (s *Simulation) Run(ctx context.Context, row func(*generator.Row) error, sample func(*generator.NodeSample) error,

@@ -64,6 +64,7 @@ func (r *Replica) accept(now time.Duration, j *cluster.Job, client string, s *cl
 	r.tasks[s.ID] = t
 	if !r.decide(now, t) {
 		delete(r.tasks, s.ID)
+		r.experience.drop(b.named)
 		return r.infeasible(t)
 	}
 	r.opened(t)
@@ -75,6 +76,7 @@ func (r *Replica) opened(t *task) {
 	r.pending++
 	r.bytes += len(t.entries)
 	t.batch.template.retain()
+	r.experience.retain(t.batch)
 	if t.batch.job != nil {
 		r.jobs.opened(t)
 	}
@@ -88,7 +90,7 @@ func (r *Replica) batchOf(j *cluster.Job, client string, s *cluster.TaskSpec) (*
 		}
 		b := r.batches.Take()
 		*b = batch{client: client}
-		return b, r.catalog.Resolve(s, &b.Kind)
+		return b, r.resolve(s, b)
 	}
 	shared, refusal := r.jobs.find(j, s)
 	if refusal != nil {
@@ -99,7 +101,7 @@ func (r *Replica) batchOf(j *cluster.Job, client string, s *cluster.TaskSpec) (*
 		return nil, refuse(s.ID, cluster.UnknownTemplate, "scheduler %s does not know template %.80s (any more): send it along", r.cfg.Name,
 			s.Command.Digest)
 	}
-	if refusal := r.catalog.Resolve(s, &fresh.Kind); refusal != nil {
+	if refusal := r.resolve(s, &fresh); refusal != nil {
 		return nil, refusal
 	}
 	latest := &r.latest
@@ -117,7 +119,7 @@ func (r *Replica) batchOf(j *cluster.Job, client string, s *cluster.TaskSpec) (*
 // same reports whether tasks of two batches with commands are alike.
 func (b *batch) same(o *batch) bool {
 	return b.template == o.template && b.job == o.job && b.client == o.client && b.lists == o.lists && b.Uniform == o.Uniform &&
-		b.Mode == o.Mode && b.AtMostOnce == o.AtMostOnce && b.TimeScale == o.TimeScale
+		b.Says == o.Says && b.Learned == o.Learned && b.Mode == o.Mode && b.AtMostOnce == o.AtMostOnce && b.TimeScale == o.TimeScale
 }
 
 // holds reports whether a task is here, or was.

@@ -17,6 +17,7 @@ type Catalog struct {
 	classes map[string]cluster.ClassID
 	names   []string
 	usual   cluster.Shape // of a command that says nothing of it
+	learns  bool          // how long tasks run that say nothing of it
 }
 
 type resolvedType struct {
@@ -112,9 +113,9 @@ func (c *Catalog) ownFigures(s *cluster.TaskSpec, t *cluster.Kind, fallback *clu
 		t.Uniform.Demand = *s.Demand
 	}
 	if s.Duration != nil {
-		t.Uniform.Duration = *s.Duration
+		t.Uniform.Duration, t.Says = *s.Duration, true
 	}
-	if s.Demand != nil && s.Duration != nil {
+	if s.Demand != nil && (s.Duration != nil || c.learns) {
 		t.HasUniform = true
 	}
 	if t.HasUniform || len(t.PerClass) > 0 {

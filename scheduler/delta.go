@@ -31,7 +31,7 @@ func (r *Replica) account(now time.Duration, index int, load cluster.Load) int64
 // flush hands out one aggregated delta: P of every worker touched since the last one.
 func (r *Replica) flush(now time.Duration) {
 	delta := &cluster.Delta{Scheduler: r.cfg.Name, Incarnation: r.cfg.Incarnation, Decisions: r.decisions,
-		Placed: make([]cluster.Placed, 0, len(r.nodes.dirty))}
+		Experience: r.experience.take(), Placed: make([]cluster.Placed, 0, len(r.nodes.dirty))}
 	for _, i := range r.nodes.dirty {
 		n := &r.nodes.slots[i]
 		if !n.stream.dirty {
@@ -56,6 +56,7 @@ func Merge(deltas []*cluster.Delta) *cluster.Delta {
 		return newest
 	}
 	merged := &cluster.Delta{Scheduler: newest.Scheduler, Incarnation: newest.Incarnation, Decisions: newest.Decisions}
+	merged.Experience = mergeExperience(deltas)
 	seen := map[string]bool{}
 	for i := len(deltas) - 1; i >= 0; i-- {
 		for j := range deltas[i].Placed {
@@ -76,6 +77,7 @@ func (r *Replica) FlushFailed(d *cluster.Delta) {
 			r.touch(index)
 		}
 	}
+	r.experience.untaken(d.Experience)
 	r.flushing = true
 }
 
@@ -89,6 +91,7 @@ func (r *Replica) Resync() {
 			r.touch(i)
 		}
 	}
+	r.experience.shareAll()
 	r.flushing = true
 }
 

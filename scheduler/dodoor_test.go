@@ -255,33 +255,39 @@ func nodeOf(name string, coreCount, memory int64) cluster.Node {
 func cores(n int64) cluster.Resources { return cluster.Resources{cluster.Cores: n * 1000} }
 
 // A decision must allocate nothing and take well under a microsecond at n = 100; at n = 10,000 no more
-// than twice that.
+// than twice that. What is learned of a task makes it hardly slower.
 func BenchmarkDecision(b *testing.B) {
 	for _, n := range []int{100, 10000} {
-		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
-			p := paperPolicy(b)
-			r := replicaWith(b, testConfig(), p, paperNodes(n))
-			for i := range r.view.nodes {
-				r.view.nodes[i].Load = cluster.LoadOf(cluster.Shape{Demand: cluster.Resources{int64(1000 * (i % 7)), 1000}, Duration: int64(i % 13)})
-			}
-			tasks := make([]cluster.Task, 1024)
-			for i := range tasks {
-				id := fmt.Sprint(i)
-				tasks[i] = cluster.Task{ID: id, Seed: cluster.HashID(id), Kind: &cluster.Kind{HasUniform: true,
-					Uniform: cluster.Shape{Demand: cluster.Resources{2000, 512}, Duration: 300}}}
-			}
-			b.ReportAllocs()
-			for i := 0; b.Loop(); i++ {
-				p.Submit(time.Duration(i), &tasks[i%len(tasks)], r.view)
-			}
+		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) { decide(b, n, nil) })
+		b.Run(fmt.Sprintf("n=%d/learned", n), func(b *testing.B) {
+			decide(b, n, &cluster.Learned{Durations: []int64{300, 250, 400, 100}, Otherwise: 1000})
 		})
+	}
+}
+
+func decide(b *testing.B, n int, learned *cluster.Learned) {
+	p := paperPolicy(b)
+	r := replicaWith(b, testConfig(), p, paperNodes(n))
+	for i := range r.view.nodes {
+		r.view.nodes[i].Load = cluster.LoadOf(cluster.Shape{Demand: cluster.Resources{int64(1000 * (i % 7)), 1000}, Duration: int64(i % 13)})
+	}
+	tasks := make([]cluster.Task, 1024)
+	for i := range tasks {
+		id := fmt.Sprint(i)
+		tasks[i] = cluster.Task{ID: id, Seed: cluster.HashID(id), Kind: &cluster.Kind{HasUniform: true, Learned: learned,
+			Uniform: cluster.Shape{Demand: cluster.Resources{2000, 512}, Duration: 300}}}
+	}
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		p.Submit(time.Duration(i), &tasks[i%len(tasks)], r.view)
 	}
 }
 
 func TestDecisionAllocatesNothing(t *testing.T) {
 	p := paperPolicy(t)
 	r := replicaWith(t, testConfig(), p, paperNodes(100))
-	task := cluster.Task{ID: "x", Seed: 3, Kind: &cluster.Kind{HasUniform: true, Uniform: cluster.Shape{Demand: cores(1), Duration: 300}}}
+	task := cluster.Task{ID: "x", Seed: 3, Kind: &cluster.Kind{HasUniform: true, Uniform: cluster.Shape{Demand: cores(1), Duration: 300},
+		Learned: &cluster.Learned{Durations: make([]int64, 4), Otherwise: 1}}}
 	if got := testing.AllocsPerRun(1000, func() { p.Submit(0, &task, r.view) }); got != 0 {
 		t.Errorf("a decision allocates %v times", got)
 	}

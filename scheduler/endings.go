@@ -58,6 +58,7 @@ func (r *Replica) completed(now time.Duration, t *task, c *cluster.Completion, c
 		r.abandoned(now, t, c, current)
 		return
 	}
+	r.learnFrom(t, c, on, current)
 	if r.retries(t, c) {
 		r.retry(now, t, c, current, on)
 		return
@@ -171,6 +172,7 @@ func (r *Replica) end(now time.Duration, t *task, c cluster.Completion) {
 		r.actions.Wake = true
 	}
 	r.templates.release(t.batch.template)
+	r.experience.release(t.batch)
 	r.recycle(t)
 }
 

@@ -22,7 +22,9 @@ type Config struct {
 	RetainResults   int           // ended tasks kept for queries and late collectors
 	RetainFor       time.Duration
 	RetainJobs      time.Duration // how long a job is kept after its last task ended
-	DefaultDuration time.Duration // of a command of which nobody says how long it runs
+	DefaultDuration time.Duration // of a task of which nobody says how long it runs
+	Estimates       Estimates
+	Foresee         func(seed uint64) float64 // with exact estimates: how many times what was given the task with this seed takes
 	Dimensions      cluster.Dimensions
 	Types           []cluster.TaskType
 }
@@ -37,6 +39,8 @@ func (c *Config) check() error {
 		return fmt.Errorf("scheduler: max_attempts = %d: must be at least 1", c.MaxAttempts)
 	case c.MaxPending < 1 || c.RetainResults < 1:
 		return fmt.Errorf("scheduler: max_pending = %d, retain_results = %d: both must be at least 1", c.MaxPending, c.RetainResults)
+	case c.Estimates == Exact && c.Foresee == nil:
+		return fmt.Errorf("scheduler: nobody can foresee how long tasks take: exact estimates are for emulated ones")
 	}
 	return nil
 }
@@ -66,22 +70,23 @@ type Dispatch struct {
 
 // Replica is one scheduler. It is not safe for concurrent use.
 type Replica struct {
-	cfg       Config
-	policy    Policy
-	wants     Wants
-	catalog   *Catalog
-	view      *View
-	nodes     nodeTable
-	tasks     map[string]*task
-	spare     cluster.Spare[task]
-	batches   cluster.Spare[batch] // of tasks without a command
-	latest    *batch               // of commands that belong to no job
-	templates templates
-	jobs      jobs
-	workers   workerNames
-	unplaced  []*task // placed nowhere for now: no node can take them
-	results   results
-	actions   Actions
+	cfg        Config
+	policy     Policy
+	wants      Wants
+	catalog    *Catalog
+	experience *experience // nil: nothing is learned
+	view       *View
+	nodes      nodeTable
+	tasks      map[string]*task
+	spare      cluster.Spare[task]
+	batches    cluster.Spare[batch] // of tasks without a command
+	latest     *batch               // of commands that belong to no job
+	templates  templates
+	jobs       jobs
+	workers    workerNames
+	unplaced   []*task // placed nowhere for now: no node can take them
+	results    results
+	actions    Actions
 
 	unplacedSeen  int // changes of the candidates when the waiting tasks were last tried
 	unplacedTried time.Duration
@@ -137,6 +142,10 @@ func New(cfg Config, policy Policy) (*Replica, error) {
 		templates: newTemplates(),
 		workers:   newWorkerNames(),
 	}
+	if r.catalog.learns = cfg.Estimates.learned(); r.catalog.learns {
+		r.catalog.usual.Duration = 0
+	}
+	r.experience = newExperience(&r.cfg, r.catalog, wants)
 	r.jobs = newJobs(cfg.RetainJobs, &r.templates)
 	return r, nil
 }

@@ -90,7 +90,7 @@ func (r *Replica) runAgain(now time.Duration, j *job, e *entry) {
 	t := &task{batch: a.batch, entries: a.entries, index: e.index, phase: cluster.Placing, node: NoNode, received: now, attempts: e.attempts,
 		worker: e.worker}
 	id := j.taskID(e.index)
-	t.spec = cluster.Task{ID: id, Seed: cluster.HashID(id), Kind: &a.batch.Kind, Attempt: int(e.attempts)}
+	t.spec = cluster.Task{ID: id, Seed: cluster.HashID(id), Kind: &a.batch.Kind, Attempt: e.attempts}
 	t.troubled().reason = "it runs again by request"
 	r.tasks[id] = t
 	if e.run > 0 || e.outcome == cluster.Lost {

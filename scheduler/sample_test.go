@@ -80,7 +80,7 @@ func TestObservedShares(t *testing.T) {
 func TestDrawsOfAttempts(t *testing.T) {
 	v := newView(1, 1, Wants{})
 	seen := map[uint64]bool{}
-	for attempt := range 4 {
+	for attempt := range int32(4) {
 		seen[v.Draws(&cluster.Task{Seed: 5, Attempt: attempt}).Uint64()] = true
 	}
 	if len(seen) != 4 {

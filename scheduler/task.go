@@ -33,6 +33,7 @@ type batch struct {
 	client   string    // collects the results; empty: nobody does
 	template *template // nil: the type says what runs
 	job      *job      // nil: none
+	named    *named    // what is learned of them; nil: nothing
 	orphan   *batch    // the same without a client, once a task runs again by request
 }
 
@@ -72,6 +73,9 @@ func (t *task) waits() time.Duration {
 func (r *Replica) shape(t *task) (s cluster.Shape) {
 	if t.attempts > 0 {
 		s, _ = t.spec.ShapeOn(r.workers.class(t.worker))
+		if t.spec.Learned != nil && t.spec.Reckon > 0 {
+			s.Duration = min(int64(t.spec.Reckon), cluster.MaxDuration) // it was rounded
+		}
 	}
 	return s
 }

@@ -30,6 +30,7 @@ func (r *Replica) Probed(now time.Duration, p Probe) *Actions {
 
 // decide asks the policy; false means that no candidate is feasible.
 func (r *Replica) decide(now time.Duration, t *task) bool {
+	r.experience.ready(t.batch.named)
 	decision := r.policy.Submit(now, &t.spec, r.view)
 	if len(decision.Place) == 0 && len(decision.Probe) == 0 {
 		return false
@@ -62,15 +63,17 @@ func (r *Replica) perform(now time.Duration, decision Decision, asked *task) {
 func (r *Replica) assign(now time.Duration, t *task, index int) {
 	n := &r.nodes.slots[index]
 	t.unplace()
-	shape, _ := t.spec.ShapeOn(r.view.nodes[index].Class)
+	class := r.view.nodes[index].Class
+	shape, _ := t.spec.ShapeOn(class)
 	t.node, t.worker, t.incarnation, t.phase, t.view = int32(index), n.id, n.Incarnation, cluster.Sent, r.view.Decisions
-	t.accepted = 0
+	t.accepted, t.spec.Reckon = 0, float32(shape.Duration)
 	t.attempts++
 	t.number = r.account(now, index, cluster.LoadOf(shape))
 	r.actions.Send = append(r.actions.Send, Dispatch{
 		Node: index, NodeIncarnation: n.Incarnation, Placed: n.stream.placed, template: t.batch.template,
 		Assignment: cluster.Assignment{Number: t.number, TaskID: t.spec.ID, Type: t.spec.Type, Mode: t.spec.Mode,
-			Shape: shape, TimeScale: t.spec.TimeScale, Command: t.command(), Attempt: int(t.attempts)},
+			Shape: shape, Takes: t.spec.TakesOn(class, shape.Duration), TimeScale: t.spec.TimeScale, Command: t.command(),
+			Attempt: int(t.attempts)},
 	})
 }
 

@@ -20,13 +20,14 @@ type templates struct {
 
 // template is a template here, and what is known of it at the workers.
 type template struct {
-	digest string
-	shared *cluster.Template
-	refs   int
-	again  int             // of them of ended tasks that may run again
-	known  cluster.NodeSet // worker processes that have it
-	bar    *bar
-	inside int64 // the message that it travels in
+	digest  string
+	shared  *cluster.Template
+	program string // what is learned of it is learned of this
+	refs    int
+	again   int             // of them of ended tasks that may run again
+	known   cluster.NodeSet // worker processes that have it
+	bar     *bar
+	inside  int64 // the message that it travels in
 }
 
 func newTemplates() templates {
@@ -37,7 +38,7 @@ func newTemplates() templates {
 func (s *templates) find(c *cluster.Command) *template {
 	t := s.byDigest[c.Digest]
 	if t == nil && c.Template != nil {
-		t = &template{digest: c.Digest, shared: c.Template, bar: s.barOf(c.Template.Permit())}
+		t = &template{digest: c.Digest, shared: c.Template, program: programName(c.Template, c.Digest), bar: s.barOf(c.Template.Permit())}
 		s.byDigest[c.Digest] = t
 		s.idle = append(s.idle, t)
 		s.bytes += c.Template.Size()

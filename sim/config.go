@@ -25,6 +25,8 @@ type Config struct {
 	Store      datastore.Config
 	Limits     worker.Limits
 	Emulation  worker.Emulation
+	Reestimate bool // worker.Config's
+	Change     Change
 	MaxBatch   int           // placements, completions or deltas per message; 1: no coalescing
 	NodeGrace  time.Duration // how long a worker may be out of reach before its tasks go elsewhere
 	Heartbeat  time.Duration // of the workers
@@ -46,10 +48,18 @@ type Config struct {
 	Progress func(ended int) bool
 }
 
+// Change makes tasks take another time in the middle of a run, which nobody is told.
+type Change struct {
+	Type   string  // whose tasks; empty: all
+	From   float64 // after this share of the workload
+	Factor float64 // of what they took before; 0 or 1: nothing changes
+}
+
 // Bounds far beyond what makes sense, so that no duration overflows the clock.
 const (
 	maxInterference = 1000.0
 	maxSigma        = 10.0
+	maxFactor       = 1000.0
 )
 
 func (c *Config) validate() error {
@@ -70,6 +80,9 @@ func (c *Config) validate() error {
 		return fmt.Errorf("noise = %v: must be from 0 to %v", c.Emulation.Sigma, maxSigma)
 	case c.Heartbeat <= 0:
 		return fmt.Errorf("heartbeat = %v: must be positive", c.Heartbeat)
+	}
+	if err := c.Change.validate(); err != nil {
+		return err
 	}
 	if err := c.Network.validate(); err != nil {
 		return err

@@ -41,6 +41,7 @@ const (
 	due                    // a task arrives at the generator
 	timed                  // do is called
 	beats                  // a heartbeat is due
+	overran                // a task may have run past its estimate
 )
 
 // method is a kind of request.

@@ -145,7 +145,7 @@ func (o *oracle) Submit(now time.Duration, t *cluster.Task, v *scheduler.View) s
 		shape, _ := t.ShapeOn(v.Node(i).Class)
 		l := o.node(v, i)
 		start := l.start(arrival, &shape.Demand)
-		if end := start + o.duration(t, &shape, l, start); end < bestEnd {
+		if end := start + o.duration(t, v.Node(i).Class, &shape, l, start); end < bestEnd {
 			best, bestStart, bestEnd, bestShape = i, start, end, shape
 		}
 	}
@@ -158,9 +158,9 @@ func (o *oracle) Submit(now time.Duration, t *cluster.Task, v *scheduler.View) s
 }
 
 // duration is how long the task will really run.
-func (o *oracle) duration(t *cluster.Task, shape *cluster.Shape, l *timeline, start time.Duration) time.Duration {
+func (o *oracle) duration(t *cluster.Task, class cluster.ClassID, shape *cluster.Shape, l *timeline, start time.Duration) time.Duration {
 	cfg := &o.truth.sim.cfg
-	d := cfg.Emulation.Duration(&worker.Start{Shape: *shape, TimeScale: t.TimeScale, Seed: t.Seed})
+	d := o.truth.sim.emulated(&worker.Start{Shape: *shape, Takes: t.TakesOn(class, shape.Duration), TimeScale: t.TimeScale, Seed: t.Seed})
 	if cfg.Interference == 0 {
 		return d
 	}

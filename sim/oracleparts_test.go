@@ -16,7 +16,7 @@ func TestTheOracleKnowsInterference(t *testing.T) {
 		cfg.Interference = interference
 		o := &oracle{truth: start(t, cfg).truth}
 		idle := &timeline{capacity: cluster.Resources{2000}, slots: 2}
-		if got := o.duration(task, &shape, idle, 0); got != want {
+		if got := o.duration(task, 0, &shape, idle, 0); got != want {
 			t.Errorf("interference %v on half a node: %v, want %v", interference, got, want)
 		}
 	}

@@ -167,7 +167,8 @@ func (c *realCluster) newWorker(node cluster.Node) func(rpc.Config) (service, er
 	return func(r rpc.Config) (service, error) {
 		return workerd.New(workerd.Config{
 			Node: worker.Config{Node: node, Dimensions: c.cfg.Replica.Dimensions, Types: c.cfg.Replica.Types,
-				Executors: []worker.Executor{{Name: sleep, Emulates: true}}, Executor: sleep, Limits: c.cfg.Limits},
+				Executors: []worker.Executor{{Name: sleep, Emulates: true}}, Executor: sleep, Limits: c.cfg.Limits,
+				Reestimate: c.cfg.Reestimate},
 			Executors: map[string]executor.Executor{sleep: c.moments.ending(executor.Sleep{Emulation: c.cfg.Emulation})},
 			Listen:    addressOf(node.Name), DataService: dataAddress, RPC: r, MaxBatch: c.cfg.MaxBatch,
 			Heartbeat: c.cfg.Heartbeat, DrainTimeout: time.Second, Log: c.log, Metrics: telemetry.NewRegistry("worker", node.Name)})

@@ -22,7 +22,7 @@ func smallCluster(t *testing.T, policy string, seed uint64) sim.Config {
 	cfg := setup{profile: "paper", policy: policy, trace: "functionbench", qps: 25, n: 300, seed: seed, sets: []string{
 		"class.m510.count=8", "class.xl170.count=5", "class.c6525-25g.count=4", "class.c6620.count=3",
 		"scheduler.replicas=3", "scheduler.b_delta=4", "datastore.b=20"}}.config(t)
-	cfg.Emulation.Sigma = 0.3
+	cfg.Emulation.Sigma, cfg.Reestimate = 0.3, true
 	return cfg
 }
 

@@ -27,6 +27,7 @@ type Simulation struct {
 	generator  *generatorShell
 	faults     *faults
 	truth      *truth // for the oracle; nil: nobody asks
+	changed    map[uint64]bool
 
 	nodeIndex      map[string]int32
 	schedulerIndex map[string]int32
@@ -65,7 +66,8 @@ func Run(cfg Config) (Result, error) {
 }
 
 func newSimulation(cfg Config) (*Simulation, error) {
-	s := &Simulation{cfg: cfg, nodeIndex: map[string]int32{}, schedulerIndex: map[string]int32{}}
+	s := &Simulation{cfg: cfg, nodeIndex: map[string]int32{}, schedulerIndex: map[string]int32{}, changed: cfg.changed()}
+	s.cfg.Replica.Foresee = s.foresees(cfg.Replica.Foresee)
 	if cfg.Policy == Oracle {
 		s.truth = newTruth(s)
 	}
@@ -139,7 +141,8 @@ func (s *Simulation) newNode(ref cluster.Node) (*worker.Node, error) {
 		return first.Sibling(ref)
 	}
 	return worker.New(worker.Config{Node: ref, Dimensions: s.cfg.Replica.Dimensions, Types: s.cfg.Replica.Types,
-		Executors: []worker.Executor{{Name: emulator, Emulates: true}}, Executor: emulator, Limits: s.cfg.Limits})
+		Executors: []worker.Executor{{Name: emulator, Emulates: true}}, Executor: emulator, Limits: s.cfg.Limits,
+		Reestimate: s.cfg.Reestimate})
 }
 
 // emulator is the only executor of a simulated node.
@@ -248,6 +251,11 @@ func (s *Simulation) step() bool {
 	case beats:
 		if !s.over {
 			s.workers[m.node].heartbeat(m)
+		}
+		s.release(m)
+	case overran:
+		if !s.over {
+			s.workers[m.node].overran(m)
 		}
 		s.release(m)
 	case timed:

@@ -19,6 +19,7 @@ type workerShell struct {
 
 	notifiers []worker.Notifier // by scheduler
 	reporter  worker.Reporter
+	alarm     time.Duration // when the node looks at tasks past their estimates; 0: none is set
 }
 
 // enqueued is the handler of a batch of placements.
@@ -39,7 +40,7 @@ func (w *workerShell) attachedTo(m *message) {
 }
 
 // probed is the handler of a probe.
-func (w *workerShell) probed(m *message) { m.probe.Answer = w.node.Probe() }
+func (w *workerShell) probed(m *message) { m.probe.Answer = w.node.Probe(w.now()) }
 
 // cancelled is the handler of a cancellation.
 func (w *workerShell) cancelled(m *message) {
@@ -64,6 +65,29 @@ func (w *workerShell) perform(actions *worker.Actions) {
 	for _, id := range actions.Kill {
 		w.kill(id)
 	}
+	w.watch()
+}
+
+// watch sets an alarm for the moment at which a task may have run past its estimate.
+func (w *workerShell) watch() {
+	due := w.node.Due()
+	if due == 0 || w.alarm != 0 && w.alarm <= due {
+		return
+	}
+	w.alarm = due
+	m := w.sim.take(noRequest)
+	m.stage, m.node, m.origin = overran, w.index, w.epoch
+	w.sim.onHeap(max(0, due-w.now()), m)
+}
+
+// overran takes the alarm, unless an earlier one has been set since: then that one has looked.
+func (w *workerShell) overran(m *message) {
+	if !w.up || w.epoch != m.origin || w.alarm == 0 || w.alarm > w.now() {
+		return
+	}
+	w.alarm = 0
+	actions := w.node.Overran(w.now())
+	w.perform(&actions)
 }
 
 // kill ends an execution before its time.
@@ -79,7 +103,7 @@ func (w *workerShell) kill(id string) {
 // time limit.
 func (w *workerShell) run(start *worker.Start) {
 	w.check.started(start)
-	d := w.sim.slowed(w.sim.cfg.Emulation.Duration(start), w.index)
+	d := w.sim.slowed(w.sim.emulated(start), w.index)
 	m := w.sim.take(noRequest)
 	if start.Timeout > 0 && d > start.Timeout {
 		d, m.failed = start.Timeout, true

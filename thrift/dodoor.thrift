@@ -190,6 +190,8 @@ struct TaskSpec {
   6: optional bool at_most_once,      // true: never run again after a failure of a machine
   7: optional double time_scale,      // emulation: this many trace seconds pass in one
   8: optional Command command,        // runs instead of what a task type says
+  9: optional bool learn_cores,       // experience decides how many it needs
+ 10: optional bool learn_memory,
 }
 
 struct SubmitRequest {
@@ -287,6 +289,7 @@ struct Assignment {
   7: optional double time_scale,
   8: optional Command command,
   9: optional i32 attempt,            // 1 is the first
+ 10: optional i64 takes_ms,           // what an emulated execution takes, where that is not the estimate
 }
 
 struct AttachReply {
@@ -344,6 +347,33 @@ struct CompletionNotice {
   5: optional Report report,          // rider
 }
 
+// ---------------------------------------------------------------- estimates
+
+enum EstimateRule {
+  LEARNED = 1,        // the median of what was seen
+  PROFILE = 2,        // the profile's figure
+  BORROWED = 3,       // what was seen on another class
+}
+
+// How long tasks of one name are expected to run on one class of nodes, and why.
+struct Estimate {
+  1: optional string name,
+  2: optional string node_class,
+  3: optional i64 duration_ms,        // that is in force
+  4: optional EstimateRule rule,
+  5: optional i64 count,              // executions seen, by all schedulers
+  6: optional i64 median_ms,          // of the newest
+  7: optional i64 p95_ms,
+  8: optional i64 off_permille,       // how far off lately
+  9: optional i64 millicores,         // of the name, on any class; absent: not known
+ 10: optional i64 memory_mib,
+}
+
+struct EstimateQuery {
+  1: optional string name,            // part of a name; absent: all
+  2: optional i32 max,
+}
+
 // ---------------------------------------------------------------- aggregation
 
 struct Placed {
@@ -353,11 +383,27 @@ struct Placed {
   4: optional Load placed,            // cumulative vector P at `number`
 }
 
+// What one scheduler has seen of the executions of one name on one class of nodes. The newer number replaces.
+struct Experience {
+  1: optional string scheduler,       // absent: the delta's
+  2: optional i64 incarnation,        // likewise
+  3: optional string name,
+  4: optional string node_class,
+  5: optional i64 number,             // 1, 2, 3 ...
+  6: optional i64 count,              // executions seen so far
+  7: optional list<i64> runs_ms,      // of the newest ones, the newest first
+  8: optional list<i64> stamps,       // per run: the decisions known then; from the second on, how many fewer than before
+  9: optional i64 off_permille,       // how far off the estimates were lately
+ 10: optional i64 millicores,         // that 95 % of the latest did with; absent: not measured
+ 11: optional i64 memory_mib,         // that all of the latest did with; absent: not measured
+}
+
 struct Delta {
   1: optional string scheduler,
   2: optional i64 incarnation,
   3: optional i64 decisions,          // cumulative
   4: optional list<Placed> placed,    // the workers touched since the last flush that was acknowledged
+  5: optional list<Experience> experience, // some of what has changed since
 }
 
 struct FlushReply {
@@ -410,6 +456,7 @@ struct Snapshot {
  15: optional list<i64> work,
  16: optional list<i64> report_sequence,
  17: optional list<i64> own_number,   // the receiver's last placement number that the row includes
+ 18: optional list<Experience> experience, // of other schedulers, some of what is new
 }
 
 struct NodeStatus {
@@ -454,6 +501,8 @@ service SchedulerService {
   i64 retryJob(1: string job) throws (1: ServiceError e),
   // Forgets a job that has ended here; refused while it has not.
   bool forgetJob(1: string job) throws (1: ServiceError e),
+  // How long this replica expects tasks to run, by name and class in order.
+  list<Estimate> estimates(1: EstimateQuery query) throws (1: ServiceError e),
   // What this replica believes about every node: snapshot plus, when it corrects itself, own placements.
   ClusterStatus view() throws (1: ServiceError e),
   // Starts anew under another policy and seed, at the same address; refused while it holds tasks.

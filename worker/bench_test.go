@@ -56,7 +56,7 @@ func BenchmarkProbe(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		n.Probe()
+		n.Probe(0)
 	}
 }
 

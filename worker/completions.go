@@ -85,12 +85,12 @@ func (e *ended) completion() cluster.Completion {
 	return c
 }
 
-// intervals returns how long the ended task waited and ran; one that never started only waited.
+// intervals returns how long the ended task waited and ran, whatever the clock did; one that never started only waited.
 func (t *task) intervals() (wait, run time.Duration) {
 	if t.started < 0 {
-		return t.ended - t.enqueued, 0
+		return max(0, t.ended-t.enqueued), 0
 	}
-	return t.started - t.enqueued, t.ended - t.started
+	return max(0, t.started-t.enqueued), max(0, t.ended-t.started)
 }
 
 // deliver puts a completion that t.pending counts into the outbox of one owner. Results for a process that a newer one

@@ -111,7 +111,7 @@ func TestWhichLatenciesCount(t *testing.T) {
 		if counts {
 			want = 5 * time.Second
 		}
-		if got := n.Probe().Latency; got != want {
+		if got := n.Probe(0).Latency; got != want {
 			t.Errorf("%v: latency %v, want %v", o, got, want)
 		}
 		if got := n.Tasks(cluster.TaskQuery{ID: "t"})[0].Record.Outcome; got != o {
@@ -130,8 +130,8 @@ func TestSiblings(t *testing.T) {
 		t.Fatal(err)
 	}
 	attach(t, sibling, "s", 1).enqueue(t, sibling, 0, "t", shape(1, 1, 1))
-	if n.Probe().Tasks != 0 || sibling.Probe().Tasks != 1 || sibling.Report(0).Node != "n2" {
-		t.Errorf("%+v here, %+v there", n.Probe(), sibling.Probe())
+	if n.Probe(0).Tasks != 0 || sibling.Probe(0).Tasks != 1 || sibling.Report(0).Node != "n2" {
+		t.Errorf("%+v here, %+v there", n.Probe(0), sibling.Probe(0))
 	}
 	other.Slots = 0
 	if _, err := n.Sibling(other); err == nil {

@@ -32,7 +32,7 @@ func TestDevicesAreReleased(t *testing.T) {
 		s.enqueue(t, n, 0, "a", onGPUs(shape(1, 1, 1), 2))
 		s.enqueue(t, n, 0, "b", onGPUs(shape(1, 1, 1), 1))
 		actions := n.Finished(time.Second, "a", Result{Outcome: end})
-		expect(t, end.String(), started(actions)+given(actions.Start[0].Devices), " b with gpu 0")
+		expect(t, end.String(), started(actions)+handed(actions.Start[0].Devices), " b with gpu 0")
 	}
 	n := newNode(t, withGPUs("0"))
 	attach(t, n, "s", 1).enqueue(t, n, 0, "a", onGPUs(shape(1, 1, 1), 1))

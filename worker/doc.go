@@ -19,6 +19,7 @@
 //  5. Actions.Report: [Reporter.Post]. [Reporter.Next] says when to register with the data service and when to
 //     report ([Node.Report]); reports of one process arrive in any order, their sequence numbers tell.
 //  6. Every second or so [Node.Expire], so that nobody who stays away costs memory for ever.
-//  7. To stop: [Node.Drain], wait, then [Node.AbandonQueued] or [Node.Abandon] what is left, perform the
+//  7. After every verb [Node.Due] may name an earlier moment than before: then [Node.Overran], and perform what it returns.
+//  8. To stop: [Node.Drain], wait, then [Node.AbandonQueued] or [Node.Abandon] what is left, perform the
 //     actions, and notify until every notifier is [Notifier.Idle].
 package worker

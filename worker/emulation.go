@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Emulation says how long an emulated execution takes: its estimate times a random factor, divided by
+// Emulation says how long an emulated execution takes: what it was given times a random factor, divided by
 // the task's time scale. The sleep executor and the simulator share it, so that the same run takes the
 // same durations in both.
 type Emulation struct {
@@ -20,13 +20,17 @@ type Emulation struct {
 // from the same seeds.
 const noiseStream = 0x9e3779b97f4a7c15
 
-// Duration is d̂ × exp(σz − σ²/2) ÷ k, where z is the task's own standard normal draw: a lognormal
-// factor of mean 1.
+// Duration is d × f ÷ k, where f is the task's own factor, and d what it was given, or else its estimate.
 func (e Emulation) Duration(s *Start) time.Duration {
-	d := float64(s.Shape.Duration) * float64(time.Millisecond) / s.TimeScale
-	if e.Sigma > 0 {
-		z := rand.New(rand.NewPCG(e.Seed^noiseStream, s.Seed)).NormFloat64()
-		d *= math.Exp(e.Sigma*z - e.Sigma*e.Sigma/2)
+	d := float64(s.Given()) * float64(time.Millisecond) / s.TimeScale * e.Factor(s.Seed)
+	return span(d)
+}
+
+// Factor is exp(σz − σ²/2), where z is the standard normal draw of the task with this seed: a lognormal factor of mean 1.
+func (e Emulation) Factor(seed uint64) float64 {
+	if e.Sigma == 0 {
+		return 1
 	}
-	return time.Duration(math.Min(d, math.MaxInt64/2))
+	z := rand.New(rand.NewPCG(e.Seed^noiseStream, seed)).NormFloat64()
+	return math.Exp(e.Sigma*z - e.Sigma*e.Sigma/2)
 }

@@ -78,7 +78,7 @@ func (n *Node) place(now time.Duration, s *stream, a *cluster.Assignment, action
 	}
 	t := n.held.spare.Take()
 	*t = task{
-		id: a.TaskID, prog: p, mode: cluster.CanonicalMode(a.Mode), shape: a.Shape, scale: a.TimeScale,
+		id: a.TaskID, prog: p, mode: cluster.CanonicalMode(a.Mode), shape: a.Shape, takes: a.Takes, scale: a.TimeScale,
 		phase: cluster.Queued, rif: n.load.Tasks, enqueued: now, started: -1, attempt: max(a.Attempt, 1),
 	}
 	if used := p.template; used != nil {
@@ -224,6 +224,9 @@ func (n *Node) malformed(a *cluster.Assignment) string {
 	}
 	if a.Shape.Duration < 0 || a.Shape.Duration > cluster.MaxDuration {
 		return fmt.Sprintf("an estimate of %d ms is out of range (0 to %d)", a.Shape.Duration, cluster.MaxDuration)
+	}
+	if a.Takes < 0 || a.Takes > cluster.MaxDuration {
+		return fmt.Sprintf("a duration of %d ms is out of range (0 to %d)", a.Takes, cluster.MaxDuration)
 	}
 	if !(a.TimeScale >= 1 && a.TimeScale <= cluster.MaxTimeScale) {
 		return fmt.Sprintf("time scale %v is out of range (1 to %v)", a.TimeScale, float64(cluster.MaxTimeScale))

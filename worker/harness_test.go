@@ -23,7 +23,7 @@ func testConfig() Config {
 				Modes: []cluster.Mode{{Name: "short", Argv: []string{"100"}}, {Name: "long"}}},
 		},
 		Executors: []Executor{{"sleep", true}, {"stress-ng", false}},
-		Limits:    DefaultLimits(),
+		Limits:    DefaultLimits(), Reestimate: true,
 	}
 }
 
@@ -123,8 +123,8 @@ func onGPUs(s cluster.Shape, gpus float64) cluster.Shape {
 	return s
 }
 
-// given lists the devices of an execution.
-func given(devices []Assigned) string {
+// handed lists the devices of an execution.
+func handed(devices []Assigned) string {
 	list := ""
 	for _, d := range devices {
 		if len(d.IDs) > 0 {

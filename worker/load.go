@@ -7,9 +7,9 @@ import (
 	"dodoor/internal/cluster"
 )
 
-// Report returns the node's state: the exact load of its uncompleted tasks, and what it received from
-// each scheduler. Every report has the next sequence number, so receivers keep the newest whichever
-// way and in whatever order reports reach them.
+// Report returns the node's state: the exact load of its uncompleted tasks, with more for those that run
+// longer than estimated, and what it received from each scheduler. Every report has the next sequence
+// number, so receivers keep the newest whichever way and in whatever order reports reach them.
 func (n *Node) Report(now time.Duration) (r cluster.Report) {
 	n.FillReport(now, &r)
 	return r
@@ -52,7 +52,7 @@ func (n *Node) report(now time.Duration, received []cluster.Received) cluster.Re
 	n.sequence++
 	return cluster.Report{
 		Node: n.cfg.Node.Name, Incarnation: n.cfg.Node.Incarnation, Sequence: n.sequence,
-		Load: n.load, RunningDemand: n.ledger.reserved, Running: n.ledger.running, Queued: n.queue.len(),
+		Load: n.load.Add(n.overruns.extra(now)), RunningDemand: n.ledger.reserved, Running: n.ledger.running, Queued: n.queue.len(),
 		Draining: n.draining, Received: received, Blocked: n.queue.blockedUntil(now),
 	}
 }

@@ -21,6 +21,7 @@ type Node struct {
 	templates templates
 	load      cluster.Load // of the queued and running tasks
 	latencies latencies
+	overruns  overruns
 
 	streams  streams
 	orphans  outbox // completions for processes that a newer one has replaced
@@ -47,7 +48,7 @@ type Actions struct {
 	Start  []Start  // run these
 	Kill   []string // end these executions now, by task id
 	Notify []string // schedulers that completions wait for
-	Report bool     // usage changed downwards: tell the data service
+	Report bool     // usage changed downwards, or a task runs longer than estimated: tell the data service
 }
 
 // Start is one execution.
@@ -58,12 +59,23 @@ type Start struct {
 	Image      string
 	Argv       []string // of the type and mode; shared, not to be written
 	Shape      cluster.Shape
+	Takes      int64 // what an emulated execution takes, where that is not the estimate, milliseconds; 0: the estimate
 	TimeScale  float64
 	Seed       uint64           // of the task: cluster.HashID of its id
 	Timeout    time.Duration    // 0: none
 	Command    *cluster.Command // runs instead of Argv, with its template; nil: the type says what runs
 	Attempt    int              // 1 is the first
 	Devices    []Assigned       // of every extra that has some on this node; shared, not to be written
+}
+
+// Given is how long an emulated execution takes, apart from noise, in milliseconds.
+func (s *Start) Given() int64 { return given(s.Takes, s.Shape.Duration) }
+
+func given(takes, estimate int64) int64 {
+	if takes > 0 {
+		return takes
+	}
+	return estimate
 }
 
 func (s *Actions) notify(scheduler string) {
@@ -104,6 +116,7 @@ func assemble(cfg Config, programs map[string]*program) (*Node, error) {
 		cfg: cfg, programs: programs, devices: devices,
 		ledger: ledger{capacity: cfg.Node.Capacity, slots: cfg.Node.Slots, devices: cluster.NewDevices(&cfg.Node.Capacity)},
 		held:   holding{byID: map[string]*task{}}, templates: templates{known: map[string]*template{}},
+		overruns: newOverruns(cfg.Reestimate),
 	}, nil
 }
 
@@ -123,6 +136,7 @@ func (n *Node) admit(now time.Duration, actions *Actions) {
 		n.queue.pop(now)
 		t.devices = n.ledger.reserve(&t.shape.Demand)
 		t.phase, t.started = cluster.Running, now
+		n.overruns.begin(t)
 		actions.Start = append(actions.Start, n.start(t))
 	}
 }
@@ -130,20 +144,21 @@ func (n *Node) admit(now time.Duration, actions *Actions) {
 func (n *Node) start(t *task) Start {
 	s := Start{
 		TaskID: t.id, Type: t.prog.name, Mode: t.mode, Executor: t.prog.executor, Image: t.prog.image, Argv: t.prog.argvOf(t.mode),
-		Shape: t.shape, TimeScale: t.scale, Seed: cluster.HashID(t.id), Command: t.command, Attempt: t.attempt,
+		Shape: t.shape, Takes: t.takes, TimeScale: t.scale, Seed: cluster.HashID(t.id), Command: t.command, Attempt: t.attempt,
 		Devices: n.devices.assigned(t.devices),
 	}
 	s.Timeout = n.timeout(t)
 	return s
 }
 
-// timeout returns how long t may run; 0 is for ever. An estimate of nothing says nothing. A command's estimate may be a
+// timeout returns how long t may run; 0 is for ever. What it was given counts, where that is not the estimate: what was learned
+// from short runs must not end long ones. An estimate of nothing says nothing. A command's estimate may be a
 // guess that nobody made for it, so that its own time limit alone ends it.
 func (n *Node) timeout(t *task) time.Duration {
 	if t.command != nil {
 		return time.Duration(float64(t.command.Template.TimeLimit) / t.scale)
 	}
-	limit := n.cfg.Limits.TimeoutFactor * float64(t.shape.Duration) * float64(time.Millisecond) / t.scale
+	limit := n.cfg.Limits.TimeoutFactor * float64(given(t.takes, t.shape.Duration)) * float64(time.Millisecond) / t.scale
 	if limit <= 0 || limit >= math.MaxInt64 {
 		return 0
 	}
@@ -164,20 +179,22 @@ func (n *Node) Finished(now time.Duration, taskID string, r Result) Actions {
 	n.end(now, t, r, &actions)
 	n.admit(now, &actions)
 	if r.Outcome == cluster.Finished || r.Outcome == cluster.Failed || r.Outcome == cluster.TimedOut {
-		n.latencies.add(t.rif, t.ended-t.enqueued)
+		n.latencies.add(t.rif, max(0, t.ended-t.enqueued))
 	}
 	return n.done(&actions)
 }
 
 // end brings a held task to its terminal state and takes it off the load.
 func (n *Node) end(now time.Duration, t *task, r Result, actions *Actions) {
-	if t.phase == cluster.Running {
+	started := t.phase == cluster.Running
+	t.phase, t.ended, t.result = cluster.Ended, now, r
+	if started {
 		n.ledger.release(&t.shape.Demand, t.devices)
 		t.devices = nil
+		n.overruns.end(t)
 	} else {
 		n.queue.remove(now, t)
 	}
-	t.phase, t.ended, t.result = cluster.Ended, now, r
 	n.load = n.load.Sub(cluster.LoadOf(t.shape))
 	n.counts.Outcomes[r.Outcome]++
 	actions.Report = true

@@ -6,13 +6,13 @@ import (
 	"dodoor/internal/cluster"
 )
 
-// Probe answers how busy the node is: N and D of what it holds, queued included, and the median
-// latency of recent tasks that found about N others.
-func (n *Node) Probe() cluster.ProbeReply {
+// Probe answers how busy the node is: N and D of what it holds, queued included, as a report says them, and the
+// median latency of recent tasks that found about N others.
+func (n *Node) Probe(now time.Duration) cluster.ProbeReply {
 	return cluster.ProbeReply{
 		Tasks:   n.load.Tasks,
 		Latency: n.latencies.median(n.load.Tasks),
-		Pending: n.load.Duration,
+		Pending: n.load.Duration + n.overruns.extra(now).Duration,
 	}
 }
 

@@ -14,6 +14,7 @@ type task struct {
 	prog  *program
 	mode  string
 	shape cluster.Shape
+	takes int64 // what it was given, where that is not the estimate; 0: the estimate
 	scale float64
 
 	command *cluster.Command // with the node's own template; nil: the type says what runs
@@ -24,6 +25,9 @@ type task struct {
 	rif                      int64         // tasks on the node when it arrived, itself excluded
 	enqueued, started, ended time.Duration
 	result                   Result // once ended
+
+	place    int           // among the running ones
+	reported time.Duration // when a report is due next, because it still runs
 
 	// Everybody who placed it and has not acknowledged its completion. More than one when a client
 	// tried again at another scheduler: the task runs once, and each of them is told.
@@ -62,9 +66,9 @@ func (t *task) disown(o owner) {
 	}
 }
 
-// same reports whether an assignment asks for the execution that t is.
+// same reports whether an assignment asks for the execution that t is. Two schedulers may expect it to last differently.
 func (t *task) same(a *cluster.Assignment) bool {
-	return t.prog.name == a.Type && t.mode == cluster.CanonicalMode(a.Mode) && t.shape == a.Shape && t.scale == a.TimeScale &&
+	return t.prog.name == a.Type && t.mode == cluster.CanonicalMode(a.Mode) && t.shape.Demand == a.Shape.Demand && t.scale == a.TimeScale &&
 		t.sameCommand(a.Command)
 }
 

@@ -67,8 +67,10 @@ func (st *stage) run(c *transcript.Command, now time.Duration) string {
 	case "report":
 		r := n.Report(now)
 		return describeReport(n, &r)
+	case "look": // at running tasks that may be past their estimates
+		return describe(n.Overran(now)) + fmt.Sprintf("next look at %v\n", n.Due())
 	case "probe":
-		return fmt.Sprintf("%+v\n", n.Probe())
+		return fmt.Sprintf("%+v\n", n.Probe(now))
 	}
 	return st.deliver(c, now)
 }
@@ -196,7 +198,7 @@ func (st *stage) notice(now time.Duration, scheduler string) string {
 func describe(s Actions) string {
 	out := ""
 	for _, start := range s.Start {
-		out += "start " + start.TaskID + given(start.Devices) + "\n"
+		out += "start " + start.TaskID + handed(start.Devices) + "\n"
 	}
 	for _, id := range s.Kill {
 		out += "kill " + id + "\n"

@@ -170,16 +170,16 @@ func TestTasks(t *testing.T) {
 func TestProbe(t *testing.T) {
 	n := newNode(t)
 	s := attach(t, n, "s", 1)
-	expect(t, "idle", n.Probe(), cluster.ProbeReply{Latency: -1})
+	expect(t, "idle", n.Probe(0), cluster.ProbeReply{Latency: -1})
 	s.enqueue(t, n, 0, "a", shape(8, 1, 3))
 	s.enqueue(t, n, 0, "b", shape(8, 1, 4))
-	expect(t, "queued included", n.Probe(), cluster.ProbeReply{Tasks: 2, Pending: 7000, Latency: -1})
+	expect(t, "queued included", n.Probe(0), cluster.ProbeReply{Tasks: 2, Pending: 7000, Latency: -1})
 	finished(n, 5*time.Second, "a")
-	expect(t, "the nearest that was seen", n.Probe(), cluster.ProbeReply{Tasks: 1, Pending: 4000, Latency: 5 * time.Second})
+	expect(t, "the nearest that was seen", n.Probe(0), cluster.ProbeReply{Tasks: 1, Pending: 4000, Latency: 5 * time.Second})
 	finished(n, 9*time.Second, "b")
-	expect(t, "alone", n.Probe().Latency, 5*time.Second)
+	expect(t, "alone", n.Probe(0).Latency, 5*time.Second)
 	s.enqueue(t, n, 9*time.Second, "c", shape(8, 1, 3))
-	expect(t, "with one other", n.Probe().Latency, 9*time.Second)
+	expect(t, "with one other", n.Probe(0).Latency, 9*time.Second)
 }
 
 func TestNewRefusesNonsense(t *testing.T) {

@@ -377,6 +377,69 @@ func (p *Phase) Value() (driver.Value, error) {
 	return int64(*p), nil
 }
 
+type EstimateRule int64
+
+const (
+	EstimateRule_LEARNED  EstimateRule = 1
+	EstimateRule_PROFILE  EstimateRule = 2
+	EstimateRule_BORROWED EstimateRule = 3
+)
+
+func (p EstimateRule) String() string {
+	switch p {
+	case EstimateRule_LEARNED:
+		return "LEARNED"
+	case EstimateRule_PROFILE:
+		return "PROFILE"
+	case EstimateRule_BORROWED:
+		return "BORROWED"
+	}
+	return "<UNSET>"
+}
+
+func EstimateRuleFromString(s string) (EstimateRule, error) {
+	switch s {
+	case "LEARNED":
+		return EstimateRule_LEARNED, nil
+	case "PROFILE":
+		return EstimateRule_PROFILE, nil
+	case "BORROWED":
+		return EstimateRule_BORROWED, nil
+	}
+	return EstimateRule(0), fmt.Errorf("not a valid EstimateRule string")
+}
+
+func EstimateRulePtr(v EstimateRule) *EstimateRule { return &v }
+
+func (p EstimateRule) MarshalText() ([]byte, error) {
+	return []byte(p.String()), nil
+}
+
+func (p *EstimateRule) UnmarshalText(text []byte) error {
+	q, err := EstimateRuleFromString(string(text))
+	if err != nil {
+		return err
+	}
+	*p = q
+	return nil
+}
+
+func (p *EstimateRule) Scan(value interface{}) error {
+	v, ok := value.(int64)
+	if !ok {
+		return errors.New("Scan value is not int64")
+	}
+	*p = EstimateRule(v)
+	return nil
+}
+
+func (p *EstimateRule) Value() (driver.Value, error) {
+	if p == nil {
+		return nil, nil
+	}
+	return int64(*p), nil
+}
+
 // Attributes:
 //   - Code
 //   - Message
@@ -6160,15 +6223,19 @@ func (p *OutputChunk) String() string {
 //   - AtMostOnce
 //   - TimeScale
 //   - Command
+//   - LearnCores
+//   - LearnMemory
 type TaskSpec struct {
-	ID         *string  `thrift:"id,1" db:"id" json:"id,omitempty"`
-	TaskType   *string  `thrift:"task_type,2" db:"task_type" json:"task_type,omitempty"`
-	Mode       *string  `thrift:"mode,3" db:"mode" json:"mode,omitempty"`
-	Demand     *Amounts `thrift:"demand,4" db:"demand" json:"demand,omitempty"`
-	DurationMs *int64   `thrift:"duration_ms,5" db:"duration_ms" json:"duration_ms,omitempty"`
-	AtMostOnce *bool    `thrift:"at_most_once,6" db:"at_most_once" json:"at_most_once,omitempty"`
-	TimeScale  *float64 `thrift:"time_scale,7" db:"time_scale" json:"time_scale,omitempty"`
-	Command    *Command `thrift:"command,8" db:"command" json:"command,omitempty"`
+	ID          *string  `thrift:"id,1" db:"id" json:"id,omitempty"`
+	TaskType    *string  `thrift:"task_type,2" db:"task_type" json:"task_type,omitempty"`
+	Mode        *string  `thrift:"mode,3" db:"mode" json:"mode,omitempty"`
+	Demand      *Amounts `thrift:"demand,4" db:"demand" json:"demand,omitempty"`
+	DurationMs  *int64   `thrift:"duration_ms,5" db:"duration_ms" json:"duration_ms,omitempty"`
+	AtMostOnce  *bool    `thrift:"at_most_once,6" db:"at_most_once" json:"at_most_once,omitempty"`
+	TimeScale   *float64 `thrift:"time_scale,7" db:"time_scale" json:"time_scale,omitempty"`
+	Command     *Command `thrift:"command,8" db:"command" json:"command,omitempty"`
+	LearnCores  *bool    `thrift:"learn_cores,9" db:"learn_cores" json:"learn_cores,omitempty"`
+	LearnMemory *bool    `thrift:"learn_memory,10" db:"learn_memory" json:"learn_memory,omitempty"`
 }
 
 func NewTaskSpec() *TaskSpec {
@@ -6246,6 +6313,24 @@ func (p *TaskSpec) GetCommand() *Command {
 	}
 	return p.Command
 }
+
+var TaskSpec_LearnCores_DEFAULT bool
+
+func (p *TaskSpec) GetLearnCores() bool {
+	if !p.IsSetLearnCores() {
+		return TaskSpec_LearnCores_DEFAULT
+	}
+	return *p.LearnCores
+}
+
+var TaskSpec_LearnMemory_DEFAULT bool
+
+func (p *TaskSpec) GetLearnMemory() bool {
+	if !p.IsSetLearnMemory() {
+		return TaskSpec_LearnMemory_DEFAULT
+	}
+	return *p.LearnMemory
+}
 func (p *TaskSpec) IsSetID() bool {
 	return p.ID != nil
 }
@@ -6276,6 +6361,14 @@ func (p *TaskSpec) IsSetTimeScale() bool {
 
 func (p *TaskSpec) IsSetCommand() bool {
 	return p.Command != nil
+}
+
+func (p *TaskSpec) IsSetLearnCores() bool {
+	return p.LearnCores != nil
+}
+
+func (p *TaskSpec) IsSetLearnMemory() bool {
+	return p.LearnMemory != nil
 }
 
 func (p *TaskSpec) Read(ctx context.Context, iprot thrift.TProtocol) error {
@@ -6372,6 +6465,26 @@ func (p *TaskSpec) Read(ctx context.Context, iprot thrift.TProtocol) error {
 					return err
 				}
 			}
+		case 9:
+			if fieldTypeId == thrift.BOOL {
+				if err := p.ReadField9(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 10:
+			if fieldTypeId == thrift.BOOL {
+				if err := p.ReadField10(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
 		default:
 			if err := iprot.Skip(ctx, fieldTypeId); err != nil {
 				return err
@@ -6457,6 +6570,24 @@ func (p *TaskSpec) ReadField8(ctx context.Context, iprot thrift.TProtocol) error
 	return nil
 }
 
+func (p *TaskSpec) ReadField9(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadBool(ctx); err != nil {
+		return thrift.PrependError("error reading field 9: ", err)
+	} else {
+		p.LearnCores = &v
+	}
+	return nil
+}
+
+func (p *TaskSpec) ReadField10(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadBool(ctx); err != nil {
+		return thrift.PrependError("error reading field 10: ", err)
+	} else {
+		p.LearnMemory = &v
+	}
+	return nil
+}
+
 func (p *TaskSpec) Write(ctx context.Context, oprot thrift.TProtocol) error {
 	if err := oprot.WriteStructBegin(ctx, "TaskSpec"); err != nil {
 		return thrift.PrependError(fmt.Sprintf("%T write struct begin error: ", p), err)
@@ -6484,6 +6615,12 @@ func (p *TaskSpec) Write(ctx context.Context, oprot thrift.TProtocol) error {
 			return err
 		}
 		if err := p.writeField8(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField9(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField10(ctx, oprot); err != nil {
 			return err
 		}
 	}
@@ -6616,6 +6753,36 @@ func (p *TaskSpec) writeField8(ctx context.Context, oprot thrift.TProtocol) (err
 	return err
 }
 
+func (p *TaskSpec) writeField9(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetLearnCores() {
+		if err := oprot.WriteFieldBegin(ctx, "learn_cores", thrift.BOOL, 9); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 9:learn_cores: ", p), err)
+		}
+		if err := oprot.WriteBool(ctx, bool(*p.LearnCores)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.learn_cores (9) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 9:learn_cores: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *TaskSpec) writeField10(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetLearnMemory() {
+		if err := oprot.WriteFieldBegin(ctx, "learn_memory", thrift.BOOL, 10); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 10:learn_memory: ", p), err)
+		}
+		if err := oprot.WriteBool(ctx, bool(*p.LearnMemory)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.learn_memory (10) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 10:learn_memory: ", p), err)
+		}
+	}
+	return err
+}
+
 func (p *TaskSpec) Equals(other *TaskSpec) bool {
 	if p == other {
 		return true
@@ -6675,6 +6842,22 @@ func (p *TaskSpec) Equals(other *TaskSpec) bool {
 	}
 	if !p.Command.Equals(other.Command) {
 		return false
+	}
+	if p.LearnCores != other.LearnCores {
+		if p.LearnCores == nil || other.LearnCores == nil {
+			return false
+		}
+		if (*p.LearnCores) != (*other.LearnCores) {
+			return false
+		}
+	}
+	if p.LearnMemory != other.LearnMemory {
+		if p.LearnMemory == nil || other.LearnMemory == nil {
+			return false
+		}
+		if (*p.LearnMemory) != (*other.LearnMemory) {
+			return false
+		}
 	}
 	return true
 }
@@ -10208,6 +10391,7 @@ func (p *TaskQuery) String() string {
 //   - TimeScale
 //   - Command
 //   - Attempt
+//   - TakesMs
 type Assignment struct {
 	Number     *int64   `thrift:"number,1" db:"number" json:"number,omitempty"`
 	TaskID     *string  `thrift:"task_id,2" db:"task_id" json:"task_id,omitempty"`
@@ -10218,6 +10402,7 @@ type Assignment struct {
 	TimeScale  *float64 `thrift:"time_scale,7" db:"time_scale" json:"time_scale,omitempty"`
 	Command    *Command `thrift:"command,8" db:"command" json:"command,omitempty"`
 	Attempt    *int32   `thrift:"attempt,9" db:"attempt" json:"attempt,omitempty"`
+	TakesMs    *int64   `thrift:"takes_ms,10" db:"takes_ms" json:"takes_ms,omitempty"`
 }
 
 func NewAssignment() *Assignment {
@@ -10304,6 +10489,15 @@ func (p *Assignment) GetAttempt() int32 {
 	}
 	return *p.Attempt
 }
+
+var Assignment_TakesMs_DEFAULT int64
+
+func (p *Assignment) GetTakesMs() int64 {
+	if !p.IsSetTakesMs() {
+		return Assignment_TakesMs_DEFAULT
+	}
+	return *p.TakesMs
+}
 func (p *Assignment) IsSetNumber() bool {
 	return p.Number != nil
 }
@@ -10338,6 +10532,10 @@ func (p *Assignment) IsSetCommand() bool {
 
 func (p *Assignment) IsSetAttempt() bool {
 	return p.Attempt != nil
+}
+
+func (p *Assignment) IsSetTakesMs() bool {
+	return p.TakesMs != nil
 }
 
 func (p *Assignment) Read(ctx context.Context, iprot thrift.TProtocol) error {
@@ -10444,6 +10642,16 @@ func (p *Assignment) Read(ctx context.Context, iprot thrift.TProtocol) error {
 					return err
 				}
 			}
+		case 10:
+			if fieldTypeId == thrift.I64 {
+				if err := p.ReadField10(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
 		default:
 			if err := iprot.Skip(ctx, fieldTypeId); err != nil {
 				return err
@@ -10538,6 +10746,15 @@ func (p *Assignment) ReadField9(ctx context.Context, iprot thrift.TProtocol) err
 	return nil
 }
 
+func (p *Assignment) ReadField10(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadI64(ctx); err != nil {
+		return thrift.PrependError("error reading field 10: ", err)
+	} else {
+		p.TakesMs = &v
+	}
+	return nil
+}
+
 func (p *Assignment) Write(ctx context.Context, oprot thrift.TProtocol) error {
 	if err := oprot.WriteStructBegin(ctx, "Assignment"); err != nil {
 		return thrift.PrependError(fmt.Sprintf("%T write struct begin error: ", p), err)
@@ -10568,6 +10785,9 @@ func (p *Assignment) Write(ctx context.Context, oprot thrift.TProtocol) error {
 			return err
 		}
 		if err := p.writeField9(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField10(ctx, oprot); err != nil {
 			return err
 		}
 	}
@@ -10715,6 +10935,21 @@ func (p *Assignment) writeField9(ctx context.Context, oprot thrift.TProtocol) (e
 	return err
 }
 
+func (p *Assignment) writeField10(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetTakesMs() {
+		if err := oprot.WriteFieldBegin(ctx, "takes_ms", thrift.I64, 10); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 10:takes_ms: ", p), err)
+		}
+		if err := oprot.WriteI64(ctx, int64(*p.TakesMs)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.takes_ms (10) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 10:takes_ms: ", p), err)
+		}
+	}
+	return err
+}
+
 func (p *Assignment) Equals(other *Assignment) bool {
 	if p == other {
 		return true
@@ -10780,6 +11015,14 @@ func (p *Assignment) Equals(other *Assignment) bool {
 			return false
 		}
 		if (*p.Attempt) != (*other.Attempt) {
+			return false
+		}
+	}
+	if p.TakesMs != other.TakesMs {
+		if p.TakesMs == nil || other.TakesMs == nil {
+			return false
+		}
+		if (*p.TakesMs) != (*other.TakesMs) {
 			return false
 		}
 	}
@@ -13313,6 +13556,861 @@ func (p *CompletionNotice) String() string {
 }
 
 // Attributes:
+//   - Name
+//   - NodeClass
+//   - DurationMs
+//   - Rule
+//   - Count
+//   - MedianMs
+//   - P95Ms
+//   - OffPermille
+//   - Millicores
+//   - MemoryMib
+type Estimate struct {
+	Name        *string       `thrift:"name,1" db:"name" json:"name,omitempty"`
+	NodeClass   *string       `thrift:"node_class,2" db:"node_class" json:"node_class,omitempty"`
+	DurationMs  *int64        `thrift:"duration_ms,3" db:"duration_ms" json:"duration_ms,omitempty"`
+	Rule        *EstimateRule `thrift:"rule,4" db:"rule" json:"rule,omitempty"`
+	Count       *int64        `thrift:"count,5" db:"count" json:"count,omitempty"`
+	MedianMs    *int64        `thrift:"median_ms,6" db:"median_ms" json:"median_ms,omitempty"`
+	P95Ms       *int64        `thrift:"p95_ms,7" db:"p95_ms" json:"p95_ms,omitempty"`
+	OffPermille *int64        `thrift:"off_permille,8" db:"off_permille" json:"off_permille,omitempty"`
+	Millicores  *int64        `thrift:"millicores,9" db:"millicores" json:"millicores,omitempty"`
+	MemoryMib   *int64        `thrift:"memory_mib,10" db:"memory_mib" json:"memory_mib,omitempty"`
+}
+
+func NewEstimate() *Estimate {
+	return &Estimate{}
+}
+
+var Estimate_Name_DEFAULT string
+
+func (p *Estimate) GetName() string {
+	if !p.IsSetName() {
+		return Estimate_Name_DEFAULT
+	}
+	return *p.Name
+}
+
+var Estimate_NodeClass_DEFAULT string
+
+func (p *Estimate) GetNodeClass() string {
+	if !p.IsSetNodeClass() {
+		return Estimate_NodeClass_DEFAULT
+	}
+	return *p.NodeClass
+}
+
+var Estimate_DurationMs_DEFAULT int64
+
+func (p *Estimate) GetDurationMs() int64 {
+	if !p.IsSetDurationMs() {
+		return Estimate_DurationMs_DEFAULT
+	}
+	return *p.DurationMs
+}
+
+var Estimate_Rule_DEFAULT EstimateRule
+
+func (p *Estimate) GetRule() EstimateRule {
+	if !p.IsSetRule() {
+		return Estimate_Rule_DEFAULT
+	}
+	return *p.Rule
+}
+
+var Estimate_Count_DEFAULT int64
+
+func (p *Estimate) GetCount() int64 {
+	if !p.IsSetCount() {
+		return Estimate_Count_DEFAULT
+	}
+	return *p.Count
+}
+
+var Estimate_MedianMs_DEFAULT int64
+
+func (p *Estimate) GetMedianMs() int64 {
+	if !p.IsSetMedianMs() {
+		return Estimate_MedianMs_DEFAULT
+	}
+	return *p.MedianMs
+}
+
+var Estimate_P95Ms_DEFAULT int64
+
+func (p *Estimate) GetP95Ms() int64 {
+	if !p.IsSetP95Ms() {
+		return Estimate_P95Ms_DEFAULT
+	}
+	return *p.P95Ms
+}
+
+var Estimate_OffPermille_DEFAULT int64
+
+func (p *Estimate) GetOffPermille() int64 {
+	if !p.IsSetOffPermille() {
+		return Estimate_OffPermille_DEFAULT
+	}
+	return *p.OffPermille
+}
+
+var Estimate_Millicores_DEFAULT int64
+
+func (p *Estimate) GetMillicores() int64 {
+	if !p.IsSetMillicores() {
+		return Estimate_Millicores_DEFAULT
+	}
+	return *p.Millicores
+}
+
+var Estimate_MemoryMib_DEFAULT int64
+
+func (p *Estimate) GetMemoryMib() int64 {
+	if !p.IsSetMemoryMib() {
+		return Estimate_MemoryMib_DEFAULT
+	}
+	return *p.MemoryMib
+}
+func (p *Estimate) IsSetName() bool {
+	return p.Name != nil
+}
+
+func (p *Estimate) IsSetNodeClass() bool {
+	return p.NodeClass != nil
+}
+
+func (p *Estimate) IsSetDurationMs() bool {
+	return p.DurationMs != nil
+}
+
+func (p *Estimate) IsSetRule() bool {
+	return p.Rule != nil
+}
+
+func (p *Estimate) IsSetCount() bool {
+	return p.Count != nil
+}
+
+func (p *Estimate) IsSetMedianMs() bool {
+	return p.MedianMs != nil
+}
+
+func (p *Estimate) IsSetP95Ms() bool {
+	return p.P95Ms != nil
+}
+
+func (p *Estimate) IsSetOffPermille() bool {
+	return p.OffPermille != nil
+}
+
+func (p *Estimate) IsSetMillicores() bool {
+	return p.Millicores != nil
+}
+
+func (p *Estimate) IsSetMemoryMib() bool {
+	return p.MemoryMib != nil
+}
+
+func (p *Estimate) Read(ctx context.Context, iprot thrift.TProtocol) error {
+	if _, err := iprot.ReadStructBegin(ctx); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T read error: ", p), err)
+	}
+
+	for {
+		_, fieldTypeId, fieldId, err := iprot.ReadFieldBegin(ctx)
+		if err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T field %d read error: ", p, fieldId), err)
+		}
+		if fieldTypeId == thrift.STOP {
+			break
+		}
+		switch fieldId {
+		case 1:
+			if fieldTypeId == thrift.STRING {
+				if err := p.ReadField1(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 2:
+			if fieldTypeId == thrift.STRING {
+				if err := p.ReadField2(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 3:
+			if fieldTypeId == thrift.I64 {
+				if err := p.ReadField3(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 4:
+			if fieldTypeId == thrift.I32 {
+				if err := p.ReadField4(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 5:
+			if fieldTypeId == thrift.I64 {
+				if err := p.ReadField5(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 6:
+			if fieldTypeId == thrift.I64 {
+				if err := p.ReadField6(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 7:
+			if fieldTypeId == thrift.I64 {
+				if err := p.ReadField7(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 8:
+			if fieldTypeId == thrift.I64 {
+				if err := p.ReadField8(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 9:
+			if fieldTypeId == thrift.I64 {
+				if err := p.ReadField9(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 10:
+			if fieldTypeId == thrift.I64 {
+				if err := p.ReadField10(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		default:
+			if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+				return err
+			}
+		}
+		if err := iprot.ReadFieldEnd(ctx); err != nil {
+			return err
+		}
+	}
+	if err := iprot.ReadStructEnd(ctx); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T read struct end error: ", p), err)
+	}
+	return nil
+}
+
+func (p *Estimate) ReadField1(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadString(ctx); err != nil {
+		return thrift.PrependError("error reading field 1: ", err)
+	} else {
+		p.Name = &v
+	}
+	return nil
+}
+
+func (p *Estimate) ReadField2(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadString(ctx); err != nil {
+		return thrift.PrependError("error reading field 2: ", err)
+	} else {
+		p.NodeClass = &v
+	}
+	return nil
+}
+
+func (p *Estimate) ReadField3(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadI64(ctx); err != nil {
+		return thrift.PrependError("error reading field 3: ", err)
+	} else {
+		p.DurationMs = &v
+	}
+	return nil
+}
+
+func (p *Estimate) ReadField4(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadI32(ctx); err != nil {
+		return thrift.PrependError("error reading field 4: ", err)
+	} else {
+		temp := EstimateRule(v)
+		p.Rule = &temp
+	}
+	return nil
+}
+
+func (p *Estimate) ReadField5(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadI64(ctx); err != nil {
+		return thrift.PrependError("error reading field 5: ", err)
+	} else {
+		p.Count = &v
+	}
+	return nil
+}
+
+func (p *Estimate) ReadField6(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadI64(ctx); err != nil {
+		return thrift.PrependError("error reading field 6: ", err)
+	} else {
+		p.MedianMs = &v
+	}
+	return nil
+}
+
+func (p *Estimate) ReadField7(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadI64(ctx); err != nil {
+		return thrift.PrependError("error reading field 7: ", err)
+	} else {
+		p.P95Ms = &v
+	}
+	return nil
+}
+
+func (p *Estimate) ReadField8(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadI64(ctx); err != nil {
+		return thrift.PrependError("error reading field 8: ", err)
+	} else {
+		p.OffPermille = &v
+	}
+	return nil
+}
+
+func (p *Estimate) ReadField9(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadI64(ctx); err != nil {
+		return thrift.PrependError("error reading field 9: ", err)
+	} else {
+		p.Millicores = &v
+	}
+	return nil
+}
+
+func (p *Estimate) ReadField10(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadI64(ctx); err != nil {
+		return thrift.PrependError("error reading field 10: ", err)
+	} else {
+		p.MemoryMib = &v
+	}
+	return nil
+}
+
+func (p *Estimate) Write(ctx context.Context, oprot thrift.TProtocol) error {
+	if err := oprot.WriteStructBegin(ctx, "Estimate"); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T write struct begin error: ", p), err)
+	}
+	if p != nil {
+		if err := p.writeField1(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField2(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField3(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField4(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField5(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField6(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField7(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField8(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField9(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField10(ctx, oprot); err != nil {
+			return err
+		}
+	}
+	if err := oprot.WriteFieldStop(ctx); err != nil {
+		return thrift.PrependError("write field stop error: ", err)
+	}
+	if err := oprot.WriteStructEnd(ctx); err != nil {
+		return thrift.PrependError("write struct stop error: ", err)
+	}
+	return nil
+}
+
+func (p *Estimate) writeField1(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetName() {
+		if err := oprot.WriteFieldBegin(ctx, "name", thrift.STRING, 1); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 1:name: ", p), err)
+		}
+		if err := oprot.WriteString(ctx, string(*p.Name)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.name (1) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 1:name: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *Estimate) writeField2(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetNodeClass() {
+		if err := oprot.WriteFieldBegin(ctx, "node_class", thrift.STRING, 2); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 2:node_class: ", p), err)
+		}
+		if err := oprot.WriteString(ctx, string(*p.NodeClass)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.node_class (2) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 2:node_class: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *Estimate) writeField3(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetDurationMs() {
+		if err := oprot.WriteFieldBegin(ctx, "duration_ms", thrift.I64, 3); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 3:duration_ms: ", p), err)
+		}
+		if err := oprot.WriteI64(ctx, int64(*p.DurationMs)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.duration_ms (3) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 3:duration_ms: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *Estimate) writeField4(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetRule() {
+		if err := oprot.WriteFieldBegin(ctx, "rule", thrift.I32, 4); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 4:rule: ", p), err)
+		}
+		if err := oprot.WriteI32(ctx, int32(*p.Rule)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.rule (4) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 4:rule: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *Estimate) writeField5(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetCount() {
+		if err := oprot.WriteFieldBegin(ctx, "count", thrift.I64, 5); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 5:count: ", p), err)
+		}
+		if err := oprot.WriteI64(ctx, int64(*p.Count)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.count (5) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 5:count: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *Estimate) writeField6(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetMedianMs() {
+		if err := oprot.WriteFieldBegin(ctx, "median_ms", thrift.I64, 6); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 6:median_ms: ", p), err)
+		}
+		if err := oprot.WriteI64(ctx, int64(*p.MedianMs)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.median_ms (6) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 6:median_ms: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *Estimate) writeField7(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetP95Ms() {
+		if err := oprot.WriteFieldBegin(ctx, "p95_ms", thrift.I64, 7); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 7:p95_ms: ", p), err)
+		}
+		if err := oprot.WriteI64(ctx, int64(*p.P95Ms)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.p95_ms (7) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 7:p95_ms: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *Estimate) writeField8(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetOffPermille() {
+		if err := oprot.WriteFieldBegin(ctx, "off_permille", thrift.I64, 8); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 8:off_permille: ", p), err)
+		}
+		if err := oprot.WriteI64(ctx, int64(*p.OffPermille)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.off_permille (8) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 8:off_permille: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *Estimate) writeField9(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetMillicores() {
+		if err := oprot.WriteFieldBegin(ctx, "millicores", thrift.I64, 9); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 9:millicores: ", p), err)
+		}
+		if err := oprot.WriteI64(ctx, int64(*p.Millicores)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.millicores (9) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 9:millicores: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *Estimate) writeField10(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetMemoryMib() {
+		if err := oprot.WriteFieldBegin(ctx, "memory_mib", thrift.I64, 10); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 10:memory_mib: ", p), err)
+		}
+		if err := oprot.WriteI64(ctx, int64(*p.MemoryMib)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.memory_mib (10) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 10:memory_mib: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *Estimate) Equals(other *Estimate) bool {
+	if p == other {
+		return true
+	} else if p == nil || other == nil {
+		return false
+	}
+	if p.Name != other.Name {
+		if p.Name == nil || other.Name == nil {
+			return false
+		}
+		if (*p.Name) != (*other.Name) {
+			return false
+		}
+	}
+	if p.NodeClass != other.NodeClass {
+		if p.NodeClass == nil || other.NodeClass == nil {
+			return false
+		}
+		if (*p.NodeClass) != (*other.NodeClass) {
+			return false
+		}
+	}
+	if p.DurationMs != other.DurationMs {
+		if p.DurationMs == nil || other.DurationMs == nil {
+			return false
+		}
+		if (*p.DurationMs) != (*other.DurationMs) {
+			return false
+		}
+	}
+	if p.Rule != other.Rule {
+		if p.Rule == nil || other.Rule == nil {
+			return false
+		}
+		if (*p.Rule) != (*other.Rule) {
+			return false
+		}
+	}
+	if p.Count != other.Count {
+		if p.Count == nil || other.Count == nil {
+			return false
+		}
+		if (*p.Count) != (*other.Count) {
+			return false
+		}
+	}
+	if p.MedianMs != other.MedianMs {
+		if p.MedianMs == nil || other.MedianMs == nil {
+			return false
+		}
+		if (*p.MedianMs) != (*other.MedianMs) {
+			return false
+		}
+	}
+	if p.P95Ms != other.P95Ms {
+		if p.P95Ms == nil || other.P95Ms == nil {
+			return false
+		}
+		if (*p.P95Ms) != (*other.P95Ms) {
+			return false
+		}
+	}
+	if p.OffPermille != other.OffPermille {
+		if p.OffPermille == nil || other.OffPermille == nil {
+			return false
+		}
+		if (*p.OffPermille) != (*other.OffPermille) {
+			return false
+		}
+	}
+	if p.Millicores != other.Millicores {
+		if p.Millicores == nil || other.Millicores == nil {
+			return false
+		}
+		if (*p.Millicores) != (*other.Millicores) {
+			return false
+		}
+	}
+	if p.MemoryMib != other.MemoryMib {
+		if p.MemoryMib == nil || other.MemoryMib == nil {
+			return false
+		}
+		if (*p.MemoryMib) != (*other.MemoryMib) {
+			return false
+		}
+	}
+	return true
+}
+
+func (p *Estimate) String() string {
+	if p == nil {
+		return "<nil>"
+	}
+	return fmt.Sprintf("Estimate(%+v)", *p)
+}
+
+// Attributes:
+//   - Name
+//   - Max
+type EstimateQuery struct {
+	Name *string `thrift:"name,1" db:"name" json:"name,omitempty"`
+	Max  *int32  `thrift:"max,2" db:"max" json:"max,omitempty"`
+}
+
+func NewEstimateQuery() *EstimateQuery {
+	return &EstimateQuery{}
+}
+
+var EstimateQuery_Name_DEFAULT string
+
+func (p *EstimateQuery) GetName() string {
+	if !p.IsSetName() {
+		return EstimateQuery_Name_DEFAULT
+	}
+	return *p.Name
+}
+
+var EstimateQuery_Max_DEFAULT int32
+
+func (p *EstimateQuery) GetMax() int32 {
+	if !p.IsSetMax() {
+		return EstimateQuery_Max_DEFAULT
+	}
+	return *p.Max
+}
+func (p *EstimateQuery) IsSetName() bool {
+	return p.Name != nil
+}
+
+func (p *EstimateQuery) IsSetMax() bool {
+	return p.Max != nil
+}
+
+func (p *EstimateQuery) Read(ctx context.Context, iprot thrift.TProtocol) error {
+	if _, err := iprot.ReadStructBegin(ctx); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T read error: ", p), err)
+	}
+
+	for {
+		_, fieldTypeId, fieldId, err := iprot.ReadFieldBegin(ctx)
+		if err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T field %d read error: ", p, fieldId), err)
+		}
+		if fieldTypeId == thrift.STOP {
+			break
+		}
+		switch fieldId {
+		case 1:
+			if fieldTypeId == thrift.STRING {
+				if err := p.ReadField1(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 2:
+			if fieldTypeId == thrift.I32 {
+				if err := p.ReadField2(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		default:
+			if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+				return err
+			}
+		}
+		if err := iprot.ReadFieldEnd(ctx); err != nil {
+			return err
+		}
+	}
+	if err := iprot.ReadStructEnd(ctx); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T read struct end error: ", p), err)
+	}
+	return nil
+}
+
+func (p *EstimateQuery) ReadField1(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadString(ctx); err != nil {
+		return thrift.PrependError("error reading field 1: ", err)
+	} else {
+		p.Name = &v
+	}
+	return nil
+}
+
+func (p *EstimateQuery) ReadField2(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadI32(ctx); err != nil {
+		return thrift.PrependError("error reading field 2: ", err)
+	} else {
+		p.Max = &v
+	}
+	return nil
+}
+
+func (p *EstimateQuery) Write(ctx context.Context, oprot thrift.TProtocol) error {
+	if err := oprot.WriteStructBegin(ctx, "EstimateQuery"); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T write struct begin error: ", p), err)
+	}
+	if p != nil {
+		if err := p.writeField1(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField2(ctx, oprot); err != nil {
+			return err
+		}
+	}
+	if err := oprot.WriteFieldStop(ctx); err != nil {
+		return thrift.PrependError("write field stop error: ", err)
+	}
+	if err := oprot.WriteStructEnd(ctx); err != nil {
+		return thrift.PrependError("write struct stop error: ", err)
+	}
+	return nil
+}
+
+func (p *EstimateQuery) writeField1(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetName() {
+		if err := oprot.WriteFieldBegin(ctx, "name", thrift.STRING, 1); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 1:name: ", p), err)
+		}
+		if err := oprot.WriteString(ctx, string(*p.Name)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.name (1) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 1:name: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *EstimateQuery) writeField2(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetMax() {
+		if err := oprot.WriteFieldBegin(ctx, "max", thrift.I32, 2); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 2:max: ", p), err)
+		}
+		if err := oprot.WriteI32(ctx, int32(*p.Max)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.max (2) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 2:max: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *EstimateQuery) Equals(other *EstimateQuery) bool {
+	if p == other {
+		return true
+	} else if p == nil || other == nil {
+		return false
+	}
+	if p.Name != other.Name {
+		if p.Name == nil || other.Name == nil {
+			return false
+		}
+		if (*p.Name) != (*other.Name) {
+			return false
+		}
+	}
+	if p.Max != other.Max {
+		if p.Max == nil || other.Max == nil {
+			return false
+		}
+		if (*p.Max) != (*other.Max) {
+			return false
+		}
+	}
+	return true
+}
+
+func (p *EstimateQuery) String() string {
+	if p == nil {
+		return "<nil>"
+	}
+	return fmt.Sprintf("EstimateQuery(%+v)", *p)
+}
+
+// Attributes:
 //   - Node
 //   - NodeIncarnation
 //   - Number
@@ -13616,13 +14714,780 @@ func (p *Placed) String() string {
 // Attributes:
 //   - Scheduler
 //   - Incarnation
+//   - Name
+//   - NodeClass
+//   - Number
+//   - Count
+//   - RunsMs
+//   - Stamps
+//   - OffPermille
+//   - Millicores
+//   - MemoryMib
+type Experience struct {
+	Scheduler   *string `thrift:"scheduler,1" db:"scheduler" json:"scheduler,omitempty"`
+	Incarnation *int64  `thrift:"incarnation,2" db:"incarnation" json:"incarnation,omitempty"`
+	Name        *string `thrift:"name,3" db:"name" json:"name,omitempty"`
+	NodeClass   *string `thrift:"node_class,4" db:"node_class" json:"node_class,omitempty"`
+	Number      *int64  `thrift:"number,5" db:"number" json:"number,omitempty"`
+	Count       *int64  `thrift:"count,6" db:"count" json:"count,omitempty"`
+	RunsMs      []int64 `thrift:"runs_ms,7" db:"runs_ms" json:"runs_ms,omitempty"`
+	Stamps      []int64 `thrift:"stamps,8" db:"stamps" json:"stamps,omitempty"`
+	OffPermille *int64  `thrift:"off_permille,9" db:"off_permille" json:"off_permille,omitempty"`
+	Millicores  *int64  `thrift:"millicores,10" db:"millicores" json:"millicores,omitempty"`
+	MemoryMib   *int64  `thrift:"memory_mib,11" db:"memory_mib" json:"memory_mib,omitempty"`
+}
+
+func NewExperience() *Experience {
+	return &Experience{}
+}
+
+var Experience_Scheduler_DEFAULT string
+
+func (p *Experience) GetScheduler() string {
+	if !p.IsSetScheduler() {
+		return Experience_Scheduler_DEFAULT
+	}
+	return *p.Scheduler
+}
+
+var Experience_Incarnation_DEFAULT int64
+
+func (p *Experience) GetIncarnation() int64 {
+	if !p.IsSetIncarnation() {
+		return Experience_Incarnation_DEFAULT
+	}
+	return *p.Incarnation
+}
+
+var Experience_Name_DEFAULT string
+
+func (p *Experience) GetName() string {
+	if !p.IsSetName() {
+		return Experience_Name_DEFAULT
+	}
+	return *p.Name
+}
+
+var Experience_NodeClass_DEFAULT string
+
+func (p *Experience) GetNodeClass() string {
+	if !p.IsSetNodeClass() {
+		return Experience_NodeClass_DEFAULT
+	}
+	return *p.NodeClass
+}
+
+var Experience_Number_DEFAULT int64
+
+func (p *Experience) GetNumber() int64 {
+	if !p.IsSetNumber() {
+		return Experience_Number_DEFAULT
+	}
+	return *p.Number
+}
+
+var Experience_Count_DEFAULT int64
+
+func (p *Experience) GetCount() int64 {
+	if !p.IsSetCount() {
+		return Experience_Count_DEFAULT
+	}
+	return *p.Count
+}
+
+var Experience_RunsMs_DEFAULT []int64
+
+func (p *Experience) GetRunsMs() []int64 {
+	return p.RunsMs
+}
+
+var Experience_Stamps_DEFAULT []int64
+
+func (p *Experience) GetStamps() []int64 {
+	return p.Stamps
+}
+
+var Experience_OffPermille_DEFAULT int64
+
+func (p *Experience) GetOffPermille() int64 {
+	if !p.IsSetOffPermille() {
+		return Experience_OffPermille_DEFAULT
+	}
+	return *p.OffPermille
+}
+
+var Experience_Millicores_DEFAULT int64
+
+func (p *Experience) GetMillicores() int64 {
+	if !p.IsSetMillicores() {
+		return Experience_Millicores_DEFAULT
+	}
+	return *p.Millicores
+}
+
+var Experience_MemoryMib_DEFAULT int64
+
+func (p *Experience) GetMemoryMib() int64 {
+	if !p.IsSetMemoryMib() {
+		return Experience_MemoryMib_DEFAULT
+	}
+	return *p.MemoryMib
+}
+func (p *Experience) IsSetScheduler() bool {
+	return p.Scheduler != nil
+}
+
+func (p *Experience) IsSetIncarnation() bool {
+	return p.Incarnation != nil
+}
+
+func (p *Experience) IsSetName() bool {
+	return p.Name != nil
+}
+
+func (p *Experience) IsSetNodeClass() bool {
+	return p.NodeClass != nil
+}
+
+func (p *Experience) IsSetNumber() bool {
+	return p.Number != nil
+}
+
+func (p *Experience) IsSetCount() bool {
+	return p.Count != nil
+}
+
+func (p *Experience) IsSetRunsMs() bool {
+	return p.RunsMs != nil
+}
+
+func (p *Experience) IsSetStamps() bool {
+	return p.Stamps != nil
+}
+
+func (p *Experience) IsSetOffPermille() bool {
+	return p.OffPermille != nil
+}
+
+func (p *Experience) IsSetMillicores() bool {
+	return p.Millicores != nil
+}
+
+func (p *Experience) IsSetMemoryMib() bool {
+	return p.MemoryMib != nil
+}
+
+func (p *Experience) Read(ctx context.Context, iprot thrift.TProtocol) error {
+	if _, err := iprot.ReadStructBegin(ctx); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T read error: ", p), err)
+	}
+
+	for {
+		_, fieldTypeId, fieldId, err := iprot.ReadFieldBegin(ctx)
+		if err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T field %d read error: ", p, fieldId), err)
+		}
+		if fieldTypeId == thrift.STOP {
+			break
+		}
+		switch fieldId {
+		case 1:
+			if fieldTypeId == thrift.STRING {
+				if err := p.ReadField1(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 2:
+			if fieldTypeId == thrift.I64 {
+				if err := p.ReadField2(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 3:
+			if fieldTypeId == thrift.STRING {
+				if err := p.ReadField3(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 4:
+			if fieldTypeId == thrift.STRING {
+				if err := p.ReadField4(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 5:
+			if fieldTypeId == thrift.I64 {
+				if err := p.ReadField5(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 6:
+			if fieldTypeId == thrift.I64 {
+				if err := p.ReadField6(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 7:
+			if fieldTypeId == thrift.LIST {
+				if err := p.ReadField7(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 8:
+			if fieldTypeId == thrift.LIST {
+				if err := p.ReadField8(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 9:
+			if fieldTypeId == thrift.I64 {
+				if err := p.ReadField9(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 10:
+			if fieldTypeId == thrift.I64 {
+				if err := p.ReadField10(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 11:
+			if fieldTypeId == thrift.I64 {
+				if err := p.ReadField11(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		default:
+			if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+				return err
+			}
+		}
+		if err := iprot.ReadFieldEnd(ctx); err != nil {
+			return err
+		}
+	}
+	if err := iprot.ReadStructEnd(ctx); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T read struct end error: ", p), err)
+	}
+	return nil
+}
+
+func (p *Experience) ReadField1(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadString(ctx); err != nil {
+		return thrift.PrependError("error reading field 1: ", err)
+	} else {
+		p.Scheduler = &v
+	}
+	return nil
+}
+
+func (p *Experience) ReadField2(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadI64(ctx); err != nil {
+		return thrift.PrependError("error reading field 2: ", err)
+	} else {
+		p.Incarnation = &v
+	}
+	return nil
+}
+
+func (p *Experience) ReadField3(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadString(ctx); err != nil {
+		return thrift.PrependError("error reading field 3: ", err)
+	} else {
+		p.Name = &v
+	}
+	return nil
+}
+
+func (p *Experience) ReadField4(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadString(ctx); err != nil {
+		return thrift.PrependError("error reading field 4: ", err)
+	} else {
+		p.NodeClass = &v
+	}
+	return nil
+}
+
+func (p *Experience) ReadField5(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadI64(ctx); err != nil {
+		return thrift.PrependError("error reading field 5: ", err)
+	} else {
+		p.Number = &v
+	}
+	return nil
+}
+
+func (p *Experience) ReadField6(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadI64(ctx); err != nil {
+		return thrift.PrependError("error reading field 6: ", err)
+	} else {
+		p.Count = &v
+	}
+	return nil
+}
+
+func (p *Experience) ReadField7(ctx context.Context, iprot thrift.TProtocol) error {
+	_, size, err := iprot.ReadListBegin(ctx)
+	if err != nil {
+		return thrift.PrependError("error reading list begin: ", err)
+	}
+	tSlice := make([]int64, 0, size)
+	p.RunsMs = tSlice
+	for i := 0; i < size; i++ {
+		var _elem23 int64
+		if v, err := iprot.ReadI64(ctx); err != nil {
+			return thrift.PrependError("error reading field 0: ", err)
+		} else {
+			_elem23 = v
+		}
+		p.RunsMs = append(p.RunsMs, _elem23)
+	}
+	if err := iprot.ReadListEnd(ctx); err != nil {
+		return thrift.PrependError("error reading list end: ", err)
+	}
+	return nil
+}
+
+func (p *Experience) ReadField8(ctx context.Context, iprot thrift.TProtocol) error {
+	_, size, err := iprot.ReadListBegin(ctx)
+	if err != nil {
+		return thrift.PrependError("error reading list begin: ", err)
+	}
+	tSlice := make([]int64, 0, size)
+	p.Stamps = tSlice
+	for i := 0; i < size; i++ {
+		var _elem24 int64
+		if v, err := iprot.ReadI64(ctx); err != nil {
+			return thrift.PrependError("error reading field 0: ", err)
+		} else {
+			_elem24 = v
+		}
+		p.Stamps = append(p.Stamps, _elem24)
+	}
+	if err := iprot.ReadListEnd(ctx); err != nil {
+		return thrift.PrependError("error reading list end: ", err)
+	}
+	return nil
+}
+
+func (p *Experience) ReadField9(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadI64(ctx); err != nil {
+		return thrift.PrependError("error reading field 9: ", err)
+	} else {
+		p.OffPermille = &v
+	}
+	return nil
+}
+
+func (p *Experience) ReadField10(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadI64(ctx); err != nil {
+		return thrift.PrependError("error reading field 10: ", err)
+	} else {
+		p.Millicores = &v
+	}
+	return nil
+}
+
+func (p *Experience) ReadField11(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadI64(ctx); err != nil {
+		return thrift.PrependError("error reading field 11: ", err)
+	} else {
+		p.MemoryMib = &v
+	}
+	return nil
+}
+
+func (p *Experience) Write(ctx context.Context, oprot thrift.TProtocol) error {
+	if err := oprot.WriteStructBegin(ctx, "Experience"); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T write struct begin error: ", p), err)
+	}
+	if p != nil {
+		if err := p.writeField1(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField2(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField3(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField4(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField5(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField6(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField7(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField8(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField9(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField10(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField11(ctx, oprot); err != nil {
+			return err
+		}
+	}
+	if err := oprot.WriteFieldStop(ctx); err != nil {
+		return thrift.PrependError("write field stop error: ", err)
+	}
+	if err := oprot.WriteStructEnd(ctx); err != nil {
+		return thrift.PrependError("write struct stop error: ", err)
+	}
+	return nil
+}
+
+func (p *Experience) writeField1(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetScheduler() {
+		if err := oprot.WriteFieldBegin(ctx, "scheduler", thrift.STRING, 1); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 1:scheduler: ", p), err)
+		}
+		if err := oprot.WriteString(ctx, string(*p.Scheduler)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.scheduler (1) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 1:scheduler: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *Experience) writeField2(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetIncarnation() {
+		if err := oprot.WriteFieldBegin(ctx, "incarnation", thrift.I64, 2); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 2:incarnation: ", p), err)
+		}
+		if err := oprot.WriteI64(ctx, int64(*p.Incarnation)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.incarnation (2) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 2:incarnation: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *Experience) writeField3(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetName() {
+		if err := oprot.WriteFieldBegin(ctx, "name", thrift.STRING, 3); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 3:name: ", p), err)
+		}
+		if err := oprot.WriteString(ctx, string(*p.Name)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.name (3) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 3:name: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *Experience) writeField4(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetNodeClass() {
+		if err := oprot.WriteFieldBegin(ctx, "node_class", thrift.STRING, 4); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 4:node_class: ", p), err)
+		}
+		if err := oprot.WriteString(ctx, string(*p.NodeClass)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.node_class (4) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 4:node_class: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *Experience) writeField5(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetNumber() {
+		if err := oprot.WriteFieldBegin(ctx, "number", thrift.I64, 5); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 5:number: ", p), err)
+		}
+		if err := oprot.WriteI64(ctx, int64(*p.Number)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.number (5) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 5:number: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *Experience) writeField6(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetCount() {
+		if err := oprot.WriteFieldBegin(ctx, "count", thrift.I64, 6); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 6:count: ", p), err)
+		}
+		if err := oprot.WriteI64(ctx, int64(*p.Count)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.count (6) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 6:count: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *Experience) writeField7(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetRunsMs() {
+		if err := oprot.WriteFieldBegin(ctx, "runs_ms", thrift.LIST, 7); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 7:runs_ms: ", p), err)
+		}
+		if err := oprot.WriteListBegin(ctx, thrift.I64, len(p.RunsMs)); err != nil {
+			return thrift.PrependError("error writing list begin: ", err)
+		}
+		for _, v := range p.RunsMs {
+			if err := oprot.WriteI64(ctx, int64(v)); err != nil {
+				return thrift.PrependError(fmt.Sprintf("%T. (0) field write error: ", p), err)
+			}
+		}
+		if err := oprot.WriteListEnd(ctx); err != nil {
+			return thrift.PrependError("error writing list end: ", err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 7:runs_ms: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *Experience) writeField8(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetStamps() {
+		if err := oprot.WriteFieldBegin(ctx, "stamps", thrift.LIST, 8); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 8:stamps: ", p), err)
+		}
+		if err := oprot.WriteListBegin(ctx, thrift.I64, len(p.Stamps)); err != nil {
+			return thrift.PrependError("error writing list begin: ", err)
+		}
+		for _, v := range p.Stamps {
+			if err := oprot.WriteI64(ctx, int64(v)); err != nil {
+				return thrift.PrependError(fmt.Sprintf("%T. (0) field write error: ", p), err)
+			}
+		}
+		if err := oprot.WriteListEnd(ctx); err != nil {
+			return thrift.PrependError("error writing list end: ", err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 8:stamps: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *Experience) writeField9(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetOffPermille() {
+		if err := oprot.WriteFieldBegin(ctx, "off_permille", thrift.I64, 9); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 9:off_permille: ", p), err)
+		}
+		if err := oprot.WriteI64(ctx, int64(*p.OffPermille)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.off_permille (9) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 9:off_permille: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *Experience) writeField10(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetMillicores() {
+		if err := oprot.WriteFieldBegin(ctx, "millicores", thrift.I64, 10); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 10:millicores: ", p), err)
+		}
+		if err := oprot.WriteI64(ctx, int64(*p.Millicores)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.millicores (10) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 10:millicores: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *Experience) writeField11(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetMemoryMib() {
+		if err := oprot.WriteFieldBegin(ctx, "memory_mib", thrift.I64, 11); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 11:memory_mib: ", p), err)
+		}
+		if err := oprot.WriteI64(ctx, int64(*p.MemoryMib)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.memory_mib (11) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 11:memory_mib: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *Experience) Equals(other *Experience) bool {
+	if p == other {
+		return true
+	} else if p == nil || other == nil {
+		return false
+	}
+	if p.Scheduler != other.Scheduler {
+		if p.Scheduler == nil || other.Scheduler == nil {
+			return false
+		}
+		if (*p.Scheduler) != (*other.Scheduler) {
+			return false
+		}
+	}
+	if p.Incarnation != other.Incarnation {
+		if p.Incarnation == nil || other.Incarnation == nil {
+			return false
+		}
+		if (*p.Incarnation) != (*other.Incarnation) {
+			return false
+		}
+	}
+	if p.Name != other.Name {
+		if p.Name == nil || other.Name == nil {
+			return false
+		}
+		if (*p.Name) != (*other.Name) {
+			return false
+		}
+	}
+	if p.NodeClass != other.NodeClass {
+		if p.NodeClass == nil || other.NodeClass == nil {
+			return false
+		}
+		if (*p.NodeClass) != (*other.NodeClass) {
+			return false
+		}
+	}
+	if p.Number != other.Number {
+		if p.Number == nil || other.Number == nil {
+			return false
+		}
+		if (*p.Number) != (*other.Number) {
+			return false
+		}
+	}
+	if p.Count != other.Count {
+		if p.Count == nil || other.Count == nil {
+			return false
+		}
+		if (*p.Count) != (*other.Count) {
+			return false
+		}
+	}
+	if len(p.RunsMs) != len(other.RunsMs) {
+		return false
+	}
+	for i, _tgt := range p.RunsMs {
+		_src25 := other.RunsMs[i]
+		if _tgt != _src25 {
+			return false
+		}
+	}
+	if len(p.Stamps) != len(other.Stamps) {
+		return false
+	}
+	for i, _tgt := range p.Stamps {
+		_src26 := other.Stamps[i]
+		if _tgt != _src26 {
+			return false
+		}
+	}
+	if p.OffPermille != other.OffPermille {
+		if p.OffPermille == nil || other.OffPermille == nil {
+			return false
+		}
+		if (*p.OffPermille) != (*other.OffPermille) {
+			return false
+		}
+	}
+	if p.Millicores != other.Millicores {
+		if p.Millicores == nil || other.Millicores == nil {
+			return false
+		}
+		if (*p.Millicores) != (*other.Millicores) {
+			return false
+		}
+	}
+	if p.MemoryMib != other.MemoryMib {
+		if p.MemoryMib == nil || other.MemoryMib == nil {
+			return false
+		}
+		if (*p.MemoryMib) != (*other.MemoryMib) {
+			return false
+		}
+	}
+	return true
+}
+
+func (p *Experience) String() string {
+	if p == nil {
+		return "<nil>"
+	}
+	return fmt.Sprintf("Experience(%+v)", *p)
+}
+
+// Attributes:
+//   - Scheduler
+//   - Incarnation
 //   - Decisions
 //   - Placed
+//   - Experience
 type Delta struct {
-	Scheduler   *string   `thrift:"scheduler,1" db:"scheduler" json:"scheduler,omitempty"`
-	Incarnation *int64    `thrift:"incarnation,2" db:"incarnation" json:"incarnation,omitempty"`
-	Decisions   *int64    `thrift:"decisions,3" db:"decisions" json:"decisions,omitempty"`
-	Placed      []*Placed `thrift:"placed,4" db:"placed" json:"placed,omitempty"`
+	Scheduler   *string       `thrift:"scheduler,1" db:"scheduler" json:"scheduler,omitempty"`
+	Incarnation *int64        `thrift:"incarnation,2" db:"incarnation" json:"incarnation,omitempty"`
+	Decisions   *int64        `thrift:"decisions,3" db:"decisions" json:"decisions,omitempty"`
+	Placed      []*Placed     `thrift:"placed,4" db:"placed" json:"placed,omitempty"`
+	Experience  []*Experience `thrift:"experience,5" db:"experience" json:"experience,omitempty"`
 }
 
 func NewDelta() *Delta {
@@ -13661,6 +15526,12 @@ var Delta_Placed_DEFAULT []*Placed
 func (p *Delta) GetPlaced() []*Placed {
 	return p.Placed
 }
+
+var Delta_Experience_DEFAULT []*Experience
+
+func (p *Delta) GetExperience() []*Experience {
+	return p.Experience
+}
 func (p *Delta) IsSetScheduler() bool {
 	return p.Scheduler != nil
 }
@@ -13675,6 +15546,10 @@ func (p *Delta) IsSetDecisions() bool {
 
 func (p *Delta) IsSetPlaced() bool {
 	return p.Placed != nil
+}
+
+func (p *Delta) IsSetExperience() bool {
+	return p.Experience != nil
 }
 
 func (p *Delta) Read(ctx context.Context, iprot thrift.TProtocol) error {
@@ -13724,6 +15599,16 @@ func (p *Delta) Read(ctx context.Context, iprot thrift.TProtocol) error {
 		case 4:
 			if fieldTypeId == thrift.LIST {
 				if err := p.ReadField4(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 5:
+			if fieldTypeId == thrift.LIST {
+				if err := p.ReadField5(ctx, iprot); err != nil {
 					return err
 				}
 			} else {
@@ -13781,11 +15666,31 @@ func (p *Delta) ReadField4(ctx context.Context, iprot thrift.TProtocol) error {
 	tSlice := make([]*Placed, 0, size)
 	p.Placed = tSlice
 	for i := 0; i < size; i++ {
-		_elem23 := &Placed{}
-		if err := _elem23.Read(ctx, iprot); err != nil {
-			return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", _elem23), err)
+		_elem27 := &Placed{}
+		if err := _elem27.Read(ctx, iprot); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", _elem27), err)
 		}
-		p.Placed = append(p.Placed, _elem23)
+		p.Placed = append(p.Placed, _elem27)
+	}
+	if err := iprot.ReadListEnd(ctx); err != nil {
+		return thrift.PrependError("error reading list end: ", err)
+	}
+	return nil
+}
+
+func (p *Delta) ReadField5(ctx context.Context, iprot thrift.TProtocol) error {
+	_, size, err := iprot.ReadListBegin(ctx)
+	if err != nil {
+		return thrift.PrependError("error reading list begin: ", err)
+	}
+	tSlice := make([]*Experience, 0, size)
+	p.Experience = tSlice
+	for i := 0; i < size; i++ {
+		_elem28 := &Experience{}
+		if err := _elem28.Read(ctx, iprot); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", _elem28), err)
+		}
+		p.Experience = append(p.Experience, _elem28)
 	}
 	if err := iprot.ReadListEnd(ctx); err != nil {
 		return thrift.PrependError("error reading list end: ", err)
@@ -13808,6 +15713,9 @@ func (p *Delta) Write(ctx context.Context, oprot thrift.TProtocol) error {
 			return err
 		}
 		if err := p.writeField4(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField5(ctx, oprot); err != nil {
 			return err
 		}
 	}
@@ -13888,6 +15796,29 @@ func (p *Delta) writeField4(ctx context.Context, oprot thrift.TProtocol) (err er
 	return err
 }
 
+func (p *Delta) writeField5(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetExperience() {
+		if err := oprot.WriteFieldBegin(ctx, "experience", thrift.LIST, 5); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 5:experience: ", p), err)
+		}
+		if err := oprot.WriteListBegin(ctx, thrift.STRUCT, len(p.Experience)); err != nil {
+			return thrift.PrependError("error writing list begin: ", err)
+		}
+		for _, v := range p.Experience {
+			if err := v.Write(ctx, oprot); err != nil {
+				return thrift.PrependError(fmt.Sprintf("%T error writing struct: ", v), err)
+			}
+		}
+		if err := oprot.WriteListEnd(ctx); err != nil {
+			return thrift.PrependError("error writing list end: ", err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 5:experience: ", p), err)
+		}
+	}
+	return err
+}
+
 func (p *Delta) Equals(other *Delta) bool {
 	if p == other {
 		return true
@@ -13922,8 +15853,17 @@ func (p *Delta) Equals(other *Delta) bool {
 		return false
 	}
 	for i, _tgt := range p.Placed {
-		_src24 := other.Placed[i]
-		if !_tgt.Equals(_src24) {
+		_src29 := other.Placed[i]
+		if !_tgt.Equals(_src29) {
+			return false
+		}
+	}
+	if len(p.Experience) != len(other.Experience) {
+		return false
+	}
+	for i, _tgt := range p.Experience {
+		_src30 := other.Experience[i]
+		if !_tgt.Equals(_src30) {
 			return false
 		}
 	}
@@ -14726,11 +16666,11 @@ func (p *Report) ReadField9(ctx context.Context, iprot thrift.TProtocol) error {
 	tSlice := make([]*Received, 0, size)
 	p.Received = tSlice
 	for i := 0; i < size; i++ {
-		_elem25 := &Received{}
-		if err := _elem25.Read(ctx, iprot); err != nil {
-			return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", _elem25), err)
+		_elem31 := &Received{}
+		if err := _elem31.Read(ctx, iprot); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", _elem31), err)
 		}
-		p.Received = append(p.Received, _elem25)
+		p.Received = append(p.Received, _elem31)
 	}
 	if err := iprot.ReadListEnd(ctx); err != nil {
 		return thrift.PrependError("error reading list end: ", err)
@@ -15014,8 +16954,8 @@ func (p *Report) Equals(other *Report) bool {
 		return false
 	}
 	for i, _tgt := range p.Received {
-		_src26 := other.Received[i]
-		if !_tgt.Equals(_src26) {
+		_src32 := other.Received[i]
+		if !_tgt.Equals(_src32) {
 			return false
 		}
 	}
@@ -15181,11 +17121,11 @@ func (p *Roster) ReadField2(ctx context.Context, iprot thrift.TProtocol) error {
 	tSlice := make([]*Node, 0, size)
 	p.Nodes = tSlice
 	for i := 0; i < size; i++ {
-		_elem27 := &Node{}
-		if err := _elem27.Read(ctx, iprot); err != nil {
-			return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", _elem27), err)
+		_elem33 := &Node{}
+		if err := _elem33.Read(ctx, iprot); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", _elem33), err)
 		}
-		p.Nodes = append(p.Nodes, _elem27)
+		p.Nodes = append(p.Nodes, _elem33)
 	}
 	if err := iprot.ReadListEnd(ctx); err != nil {
 		return thrift.PrependError("error reading list end: ", err)
@@ -15201,13 +17141,13 @@ func (p *Roster) ReadField3(ctx context.Context, iprot thrift.TProtocol) error {
 	tSlice := make([]string, 0, size)
 	p.Schedulers = tSlice
 	for i := 0; i < size; i++ {
-		var _elem28 string
+		var _elem34 string
 		if v, err := iprot.ReadString(ctx); err != nil {
 			return thrift.PrependError("error reading field 0: ", err)
 		} else {
-			_elem28 = v
+			_elem34 = v
 		}
-		p.Schedulers = append(p.Schedulers, _elem28)
+		p.Schedulers = append(p.Schedulers, _elem34)
 	}
 	if err := iprot.ReadListEnd(ctx); err != nil {
 		return thrift.PrependError("error reading list end: ", err)
@@ -15223,13 +17163,13 @@ func (p *Roster) ReadField4(ctx context.Context, iprot thrift.TProtocol) error {
 	tSlice := make([]int32, 0, size)
 	p.Home = tSlice
 	for i := 0; i < size; i++ {
-		var _elem29 int32
+		var _elem35 int32
 		if v, err := iprot.ReadI32(ctx); err != nil {
 			return thrift.PrependError("error reading field 0: ", err)
 		} else {
-			_elem29 = v
+			_elem35 = v
 		}
-		p.Home = append(p.Home, _elem29)
+		p.Home = append(p.Home, _elem35)
 	}
 	if err := iprot.ReadListEnd(ctx); err != nil {
 		return thrift.PrependError("error reading list end: ", err)
@@ -15366,8 +17306,8 @@ func (p *Roster) Equals(other *Roster) bool {
 		return false
 	}
 	for i, _tgt := range p.Nodes {
-		_src30 := other.Nodes[i]
-		if !_tgt.Equals(_src30) {
+		_src36 := other.Nodes[i]
+		if !_tgt.Equals(_src36) {
 			return false
 		}
 	}
@@ -15375,8 +17315,8 @@ func (p *Roster) Equals(other *Roster) bool {
 		return false
 	}
 	for i, _tgt := range p.Schedulers {
-		_src31 := other.Schedulers[i]
-		if _tgt != _src31 {
+		_src37 := other.Schedulers[i]
+		if _tgt != _src37 {
 			return false
 		}
 	}
@@ -15384,8 +17324,8 @@ func (p *Roster) Equals(other *Roster) bool {
 		return false
 	}
 	for i, _tgt := range p.Home {
-		_src32 := other.Home[i]
-		if _tgt != _src32 {
+		_src38 := other.Home[i]
+		if _tgt != _src38 {
 			return false
 		}
 	}
@@ -15417,6 +17357,7 @@ func (p *Roster) String() string {
 //   - Work
 //   - ReportSequence
 //   - OwnNumber
+//   - Experience
 type Snapshot struct {
 	Incarnation         *int64             `thrift:"incarnation,1" db:"incarnation" json:"incarnation,omitempty"`
 	Version             *int64             `thrift:"version,2" db:"version" json:"version,omitempty"`
@@ -15435,6 +17376,7 @@ type Snapshot struct {
 	Work                []int64            `thrift:"work,15" db:"work" json:"work,omitempty"`
 	ReportSequence      []int64            `thrift:"report_sequence,16" db:"report_sequence" json:"report_sequence,omitempty"`
 	OwnNumber           []int64            `thrift:"own_number,17" db:"own_number" json:"own_number,omitempty"`
+	Experience          []*Experience      `thrift:"experience,18" db:"experience" json:"experience,omitempty"`
 }
 
 func NewSnapshot() *Snapshot {
@@ -15563,6 +17505,12 @@ var Snapshot_OwnNumber_DEFAULT []int64
 func (p *Snapshot) GetOwnNumber() []int64 {
 	return p.OwnNumber
 }
+
+var Snapshot_Experience_DEFAULT []*Experience
+
+func (p *Snapshot) GetExperience() []*Experience {
+	return p.Experience
+}
 func (p *Snapshot) IsSetIncarnation() bool {
 	return p.Incarnation != nil
 }
@@ -15629,6 +17577,10 @@ func (p *Snapshot) IsSetReportSequence() bool {
 
 func (p *Snapshot) IsSetOwnNumber() bool {
 	return p.OwnNumber != nil
+}
+
+func (p *Snapshot) IsSetExperience() bool {
+	return p.Experience != nil
 }
 
 func (p *Snapshot) Read(ctx context.Context, iprot thrift.TProtocol) error {
@@ -15815,6 +17767,16 @@ func (p *Snapshot) Read(ctx context.Context, iprot thrift.TProtocol) error {
 					return err
 				}
 			}
+		case 18:
+			if fieldTypeId == thrift.LIST {
+				if err := p.ReadField18(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
 		default:
 			if err := iprot.Skip(ctx, fieldTypeId); err != nil {
 				return err
@@ -15900,13 +17862,13 @@ func (p *Snapshot) ReadField8(ctx context.Context, iprot thrift.TProtocol) error
 	tSlice := make([]int32, 0, size)
 	p.Node = tSlice
 	for i := 0; i < size; i++ {
-		var _elem33 int32
+		var _elem39 int32
 		if v, err := iprot.ReadI32(ctx); err != nil {
 			return thrift.PrependError("error reading field 0: ", err)
 		} else {
-			_elem33 = v
+			_elem39 = v
 		}
-		p.Node = append(p.Node, _elem33)
+		p.Node = append(p.Node, _elem39)
 	}
 	if err := iprot.ReadListEnd(ctx); err != nil {
 		return thrift.PrependError("error reading list end: ", err)
@@ -15922,13 +17884,13 @@ func (p *Snapshot) ReadField9(ctx context.Context, iprot thrift.TProtocol) error
 	tSlice := make([]int64, 0, size)
 	p.Millicores = tSlice
 	for i := 0; i < size; i++ {
-		var _elem34 int64
+		var _elem40 int64
 		if v, err := iprot.ReadI64(ctx); err != nil {
 			return thrift.PrependError("error reading field 0: ", err)
 		} else {
-			_elem34 = v
+			_elem40 = v
 		}
-		p.Millicores = append(p.Millicores, _elem34)
+		p.Millicores = append(p.Millicores, _elem40)
 	}
 	if err := iprot.ReadListEnd(ctx); err != nil {
 		return thrift.PrependError("error reading list end: ", err)
@@ -15944,13 +17906,13 @@ func (p *Snapshot) ReadField10(ctx context.Context, iprot thrift.TProtocol) erro
 	tSlice := make([]int64, 0, size)
 	p.MemoryMib = tSlice
 	for i := 0; i < size; i++ {
-		var _elem35 int64
+		var _elem41 int64
 		if v, err := iprot.ReadI64(ctx); err != nil {
 			return thrift.PrependError("error reading field 0: ", err)
 		} else {
-			_elem35 = v
+			_elem41 = v
 		}
-		p.MemoryMib = append(p.MemoryMib, _elem35)
+		p.MemoryMib = append(p.MemoryMib, _elem41)
 	}
 	if err := iprot.ReadListEnd(ctx); err != nil {
 		return thrift.PrependError("error reading list end: ", err)
@@ -15966,13 +17928,13 @@ func (p *Snapshot) ReadField11(ctx context.Context, iprot thrift.TProtocol) erro
 	tSlice := make([]int64, 0, size)
 	p.DiskMib = tSlice
 	for i := 0; i < size; i++ {
-		var _elem36 int64
+		var _elem42 int64
 		if v, err := iprot.ReadI64(ctx); err != nil {
 			return thrift.PrependError("error reading field 0: ", err)
 		} else {
-			_elem36 = v
+			_elem42 = v
 		}
-		p.DiskMib = append(p.DiskMib, _elem36)
+		p.DiskMib = append(p.DiskMib, _elem42)
 	}
 	if err := iprot.ReadListEnd(ctx); err != nil {
 		return thrift.PrependError("error reading list end: ", err)
@@ -15988,31 +17950,31 @@ func (p *Snapshot) ReadField12(ctx context.Context, iprot thrift.TProtocol) erro
 	tMap := make(map[string][]int64, size)
 	p.Extra = tMap
 	for i := 0; i < size; i++ {
-		var _key37 string
+		var _key43 string
 		if v, err := iprot.ReadString(ctx); err != nil {
 			return thrift.PrependError("error reading field 0: ", err)
 		} else {
-			_key37 = v
+			_key43 = v
 		}
 		_, size, err := iprot.ReadListBegin(ctx)
 		if err != nil {
 			return thrift.PrependError("error reading list begin: ", err)
 		}
 		tSlice := make([]int64, 0, size)
-		_val38 := tSlice
+		_val44 := tSlice
 		for i := 0; i < size; i++ {
-			var _elem39 int64
+			var _elem45 int64
 			if v, err := iprot.ReadI64(ctx); err != nil {
 				return thrift.PrependError("error reading field 0: ", err)
 			} else {
-				_elem39 = v
+				_elem45 = v
 			}
-			_val38 = append(_val38, _elem39)
+			_val44 = append(_val44, _elem45)
 		}
 		if err := iprot.ReadListEnd(ctx); err != nil {
 			return thrift.PrependError("error reading list end: ", err)
 		}
-		p.Extra[_key37] = _val38
+		p.Extra[_key43] = _val44
 	}
 	if err := iprot.ReadMapEnd(ctx); err != nil {
 		return thrift.PrependError("error reading map end: ", err)
@@ -16028,13 +17990,13 @@ func (p *Snapshot) ReadField13(ctx context.Context, iprot thrift.TProtocol) erro
 	tSlice := make([]int64, 0, size)
 	p.Tasks = tSlice
 	for i := 0; i < size; i++ {
-		var _elem40 int64
+		var _elem46 int64
 		if v, err := iprot.ReadI64(ctx); err != nil {
 			return thrift.PrependError("error reading field 0: ", err)
 		} else {
-			_elem40 = v
+			_elem46 = v
 		}
-		p.Tasks = append(p.Tasks, _elem40)
+		p.Tasks = append(p.Tasks, _elem46)
 	}
 	if err := iprot.ReadListEnd(ctx); err != nil {
 		return thrift.PrependError("error reading list end: ", err)
@@ -16050,13 +18012,13 @@ func (p *Snapshot) ReadField14(ctx context.Context, iprot thrift.TProtocol) erro
 	tSlice := make([]int64, 0, size)
 	p.DurationMs = tSlice
 	for i := 0; i < size; i++ {
-		var _elem41 int64
+		var _elem47 int64
 		if v, err := iprot.ReadI64(ctx); err != nil {
 			return thrift.PrependError("error reading field 0: ", err)
 		} else {
-			_elem41 = v
+			_elem47 = v
 		}
-		p.DurationMs = append(p.DurationMs, _elem41)
+		p.DurationMs = append(p.DurationMs, _elem47)
 	}
 	if err := iprot.ReadListEnd(ctx); err != nil {
 		return thrift.PrependError("error reading list end: ", err)
@@ -16072,13 +18034,13 @@ func (p *Snapshot) ReadField15(ctx context.Context, iprot thrift.TProtocol) erro
 	tSlice := make([]int64, 0, size)
 	p.Work = tSlice
 	for i := 0; i < size; i++ {
-		var _elem42 int64
+		var _elem48 int64
 		if v, err := iprot.ReadI64(ctx); err != nil {
 			return thrift.PrependError("error reading field 0: ", err)
 		} else {
-			_elem42 = v
+			_elem48 = v
 		}
-		p.Work = append(p.Work, _elem42)
+		p.Work = append(p.Work, _elem48)
 	}
 	if err := iprot.ReadListEnd(ctx); err != nil {
 		return thrift.PrependError("error reading list end: ", err)
@@ -16094,13 +18056,13 @@ func (p *Snapshot) ReadField16(ctx context.Context, iprot thrift.TProtocol) erro
 	tSlice := make([]int64, 0, size)
 	p.ReportSequence = tSlice
 	for i := 0; i < size; i++ {
-		var _elem43 int64
+		var _elem49 int64
 		if v, err := iprot.ReadI64(ctx); err != nil {
 			return thrift.PrependError("error reading field 0: ", err)
 		} else {
-			_elem43 = v
+			_elem49 = v
 		}
-		p.ReportSequence = append(p.ReportSequence, _elem43)
+		p.ReportSequence = append(p.ReportSequence, _elem49)
 	}
 	if err := iprot.ReadListEnd(ctx); err != nil {
 		return thrift.PrependError("error reading list end: ", err)
@@ -16116,13 +18078,33 @@ func (p *Snapshot) ReadField17(ctx context.Context, iprot thrift.TProtocol) erro
 	tSlice := make([]int64, 0, size)
 	p.OwnNumber = tSlice
 	for i := 0; i < size; i++ {
-		var _elem44 int64
+		var _elem50 int64
 		if v, err := iprot.ReadI64(ctx); err != nil {
 			return thrift.PrependError("error reading field 0: ", err)
 		} else {
-			_elem44 = v
+			_elem50 = v
 		}
-		p.OwnNumber = append(p.OwnNumber, _elem44)
+		p.OwnNumber = append(p.OwnNumber, _elem50)
+	}
+	if err := iprot.ReadListEnd(ctx); err != nil {
+		return thrift.PrependError("error reading list end: ", err)
+	}
+	return nil
+}
+
+func (p *Snapshot) ReadField18(ctx context.Context, iprot thrift.TProtocol) error {
+	_, size, err := iprot.ReadListBegin(ctx)
+	if err != nil {
+		return thrift.PrependError("error reading list begin: ", err)
+	}
+	tSlice := make([]*Experience, 0, size)
+	p.Experience = tSlice
+	for i := 0; i < size; i++ {
+		_elem51 := &Experience{}
+		if err := _elem51.Read(ctx, iprot); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", _elem51), err)
+		}
+		p.Experience = append(p.Experience, _elem51)
 	}
 	if err := iprot.ReadListEnd(ctx); err != nil {
 		return thrift.PrependError("error reading list end: ", err)
@@ -16184,6 +18166,9 @@ func (p *Snapshot) Write(ctx context.Context, oprot thrift.TProtocol) error {
 			return err
 		}
 		if err := p.writeField17(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField18(ctx, oprot); err != nil {
 			return err
 		}
 	}
@@ -16542,6 +18527,29 @@ func (p *Snapshot) writeField17(ctx context.Context, oprot thrift.TProtocol) (er
 	return err
 }
 
+func (p *Snapshot) writeField18(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetExperience() {
+		if err := oprot.WriteFieldBegin(ctx, "experience", thrift.LIST, 18); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 18:experience: ", p), err)
+		}
+		if err := oprot.WriteListBegin(ctx, thrift.STRUCT, len(p.Experience)); err != nil {
+			return thrift.PrependError("error writing list begin: ", err)
+		}
+		for _, v := range p.Experience {
+			if err := v.Write(ctx, oprot); err != nil {
+				return thrift.PrependError(fmt.Sprintf("%T error writing struct: ", v), err)
+			}
+		}
+		if err := oprot.WriteListEnd(ctx); err != nil {
+			return thrift.PrependError("error writing list end: ", err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 18:experience: ", p), err)
+		}
+	}
+	return err
+}
+
 func (p *Snapshot) Equals(other *Snapshot) bool {
 	if p == other {
 		return true
@@ -16603,8 +18611,8 @@ func (p *Snapshot) Equals(other *Snapshot) bool {
 		return false
 	}
 	for i, _tgt := range p.Node {
-		_src45 := other.Node[i]
-		if _tgt != _src45 {
+		_src52 := other.Node[i]
+		if _tgt != _src52 {
 			return false
 		}
 	}
@@ -16612,8 +18620,8 @@ func (p *Snapshot) Equals(other *Snapshot) bool {
 		return false
 	}
 	for i, _tgt := range p.Millicores {
-		_src46 := other.Millicores[i]
-		if _tgt != _src46 {
+		_src53 := other.Millicores[i]
+		if _tgt != _src53 {
 			return false
 		}
 	}
@@ -16621,8 +18629,8 @@ func (p *Snapshot) Equals(other *Snapshot) bool {
 		return false
 	}
 	for i, _tgt := range p.MemoryMib {
-		_src47 := other.MemoryMib[i]
-		if _tgt != _src47 {
+		_src54 := other.MemoryMib[i]
+		if _tgt != _src54 {
 			return false
 		}
 	}
@@ -16630,8 +18638,8 @@ func (p *Snapshot) Equals(other *Snapshot) bool {
 		return false
 	}
 	for i, _tgt := range p.DiskMib {
-		_src48 := other.DiskMib[i]
-		if _tgt != _src48 {
+		_src55 := other.DiskMib[i]
+		if _tgt != _src55 {
 			return false
 		}
 	}
@@ -16639,13 +18647,13 @@ func (p *Snapshot) Equals(other *Snapshot) bool {
 		return false
 	}
 	for k, _tgt := range p.Extra {
-		_src49 := other.Extra[k]
-		if len(_tgt) != len(_src49) {
+		_src56 := other.Extra[k]
+		if len(_tgt) != len(_src56) {
 			return false
 		}
 		for i, _tgt := range _tgt {
-			_src50 := _src49[i]
-			if _tgt != _src50 {
+			_src57 := _src56[i]
+			if _tgt != _src57 {
 				return false
 			}
 		}
@@ -16654,8 +18662,8 @@ func (p *Snapshot) Equals(other *Snapshot) bool {
 		return false
 	}
 	for i, _tgt := range p.Tasks {
-		_src51 := other.Tasks[i]
-		if _tgt != _src51 {
+		_src58 := other.Tasks[i]
+		if _tgt != _src58 {
 			return false
 		}
 	}
@@ -16663,8 +18671,8 @@ func (p *Snapshot) Equals(other *Snapshot) bool {
 		return false
 	}
 	for i, _tgt := range p.DurationMs {
-		_src52 := other.DurationMs[i]
-		if _tgt != _src52 {
+		_src59 := other.DurationMs[i]
+		if _tgt != _src59 {
 			return false
 		}
 	}
@@ -16672,8 +18680,8 @@ func (p *Snapshot) Equals(other *Snapshot) bool {
 		return false
 	}
 	for i, _tgt := range p.Work {
-		_src53 := other.Work[i]
-		if _tgt != _src53 {
+		_src60 := other.Work[i]
+		if _tgt != _src60 {
 			return false
 		}
 	}
@@ -16681,8 +18689,8 @@ func (p *Snapshot) Equals(other *Snapshot) bool {
 		return false
 	}
 	for i, _tgt := range p.ReportSequence {
-		_src54 := other.ReportSequence[i]
-		if _tgt != _src54 {
+		_src61 := other.ReportSequence[i]
+		if _tgt != _src61 {
 			return false
 		}
 	}
@@ -16690,8 +18698,17 @@ func (p *Snapshot) Equals(other *Snapshot) bool {
 		return false
 	}
 	for i, _tgt := range p.OwnNumber {
-		_src55 := other.OwnNumber[i]
-		if _tgt != _src55 {
+		_src62 := other.OwnNumber[i]
+		if _tgt != _src62 {
+			return false
+		}
+	}
+	if len(p.Experience) != len(other.Experience) {
+		return false
+	}
+	for i, _tgt := range p.Experience {
+		_src63 := other.Experience[i]
+		if !_tgt.Equals(_src63) {
 			return false
 		}
 	}
@@ -17150,11 +19167,11 @@ func (p *ClusterStatus) ReadField3(ctx context.Context, iprot thrift.TProtocol) 
 	tSlice := make([]*NodeStatus, 0, size)
 	p.Nodes = tSlice
 	for i := 0; i < size; i++ {
-		_elem56 := &NodeStatus{}
-		if err := _elem56.Read(ctx, iprot); err != nil {
-			return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", _elem56), err)
+		_elem64 := &NodeStatus{}
+		if err := _elem64.Read(ctx, iprot); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", _elem64), err)
 		}
-		p.Nodes = append(p.Nodes, _elem56)
+		p.Nodes = append(p.Nodes, _elem64)
 	}
 	if err := iprot.ReadListEnd(ctx); err != nil {
 		return thrift.PrependError("error reading list end: ", err)
@@ -17170,11 +19187,11 @@ func (p *ClusterStatus) ReadField4(ctx context.Context, iprot thrift.TProtocol) 
 	tSlice := make([]*SchedulerRef, 0, size)
 	p.Schedulers = tSlice
 	for i := 0; i < size; i++ {
-		_elem57 := &SchedulerRef{}
-		if err := _elem57.Read(ctx, iprot); err != nil {
-			return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", _elem57), err)
+		_elem65 := &SchedulerRef{}
+		if err := _elem65.Read(ctx, iprot); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", _elem65), err)
 		}
-		p.Schedulers = append(p.Schedulers, _elem57)
+		p.Schedulers = append(p.Schedulers, _elem65)
 	}
 	if err := iprot.ReadListEnd(ctx); err != nil {
 		return thrift.PrependError("error reading list end: ", err)
@@ -17311,8 +19328,8 @@ func (p *ClusterStatus) Equals(other *ClusterStatus) bool {
 		return false
 	}
 	for i, _tgt := range p.Nodes {
-		_src58 := other.Nodes[i]
-		if !_tgt.Equals(_src58) {
+		_src66 := other.Nodes[i]
+		if !_tgt.Equals(_src66) {
 			return false
 		}
 	}
@@ -17320,8 +19337,8 @@ func (p *ClusterStatus) Equals(other *ClusterStatus) bool {
 		return false
 	}
 	for i, _tgt := range p.Schedulers {
-		_src59 := other.Schedulers[i]
-		if !_tgt.Equals(_src59) {
+		_src67 := other.Schedulers[i]
+		if !_tgt.Equals(_src67) {
 			return false
 		}
 	}
@@ -17856,6 +19873,9 @@ type SchedulerService interface {
 	// Parameters:
 	//  - Job
 	ForgetJob(ctx context.Context, job string) (_r bool, _err error)
+	// Parameters:
+	//  - Query
+	Estimates(ctx context.Context, query *EstimateQuery) (_r []*Estimate, _err error)
 	View(ctx context.Context) (_r *ClusterStatus, _err error)
 	// Parameters:
 	//  - Policy
@@ -17904,57 +19924,11 @@ func (p *SchedulerServiceClient) SetLastResponseMeta_(meta thrift.ResponseMeta) 
 // Parameters:
 //   - Request
 func (p *SchedulerServiceClient) Submit(ctx context.Context, request *SubmitRequest) (_r *SubmitReply, _err error) {
-	var _args60 SchedulerServiceSubmitArgs
-	_args60.Request = request
-	var _result62 SchedulerServiceSubmitResult
-	var _meta61 thrift.ResponseMeta
-	_meta61, _err = p.Client_().Call(ctx, "submit", &_args60, &_result62)
-	p.SetLastResponseMeta_(_meta61)
-	if _err != nil {
-		return
-	}
-	switch {
-	case _result62.E != nil:
-		return _r, _result62.E
-	}
-
-	if _ret63 := _result62.GetSuccess(); _ret63 != nil {
-		return _ret63, nil
-	}
-	return nil, thrift.NewTApplicationException(thrift.MISSING_RESULT, "submit failed: unknown result")
-}
-
-// Parameters:
-//   - Request
-func (p *SchedulerServiceClient) Collect(ctx context.Context, request *CollectRequest) (_r *CollectReply, _err error) {
-	var _args64 SchedulerServiceCollectArgs
-	_args64.Request = request
-	var _result66 SchedulerServiceCollectResult
-	var _meta65 thrift.ResponseMeta
-	_meta65, _err = p.Client_().Call(ctx, "collect", &_args64, &_result66)
-	p.SetLastResponseMeta_(_meta65)
-	if _err != nil {
-		return
-	}
-	switch {
-	case _result66.E != nil:
-		return _r, _result66.E
-	}
-
-	if _ret67 := _result66.GetSuccess(); _ret67 != nil {
-		return _ret67, nil
-	}
-	return nil, thrift.NewTApplicationException(thrift.MISSING_RESULT, "collect failed: unknown result")
-}
-
-// Parameters:
-//   - TaskID
-func (p *SchedulerServiceClient) Cancel(ctx context.Context, task_id string) (_r bool, _err error) {
-	var _args68 SchedulerServiceCancelArgs
-	_args68.TaskID = task_id
-	var _result70 SchedulerServiceCancelResult
+	var _args68 SchedulerServiceSubmitArgs
+	_args68.Request = request
+	var _result70 SchedulerServiceSubmitResult
 	var _meta69 thrift.ResponseMeta
-	_meta69, _err = p.Client_().Call(ctx, "cancel", &_args68, &_result70)
+	_meta69, _err = p.Client_().Call(ctx, "submit", &_args68, &_result70)
 	p.SetLastResponseMeta_(_meta69)
 	if _err != nil {
 		return
@@ -17964,44 +19938,90 @@ func (p *SchedulerServiceClient) Cancel(ctx context.Context, task_id string) (_r
 		return _r, _result70.E
 	}
 
-	return _result70.GetSuccess(), nil
+	if _ret71 := _result70.GetSuccess(); _ret71 != nil {
+		return _ret71, nil
+	}
+	return nil, thrift.NewTApplicationException(thrift.MISSING_RESULT, "submit failed: unknown result")
+}
+
+// Parameters:
+//   - Request
+func (p *SchedulerServiceClient) Collect(ctx context.Context, request *CollectRequest) (_r *CollectReply, _err error) {
+	var _args72 SchedulerServiceCollectArgs
+	_args72.Request = request
+	var _result74 SchedulerServiceCollectResult
+	var _meta73 thrift.ResponseMeta
+	_meta73, _err = p.Client_().Call(ctx, "collect", &_args72, &_result74)
+	p.SetLastResponseMeta_(_meta73)
+	if _err != nil {
+		return
+	}
+	switch {
+	case _result74.E != nil:
+		return _r, _result74.E
+	}
+
+	if _ret75 := _result74.GetSuccess(); _ret75 != nil {
+		return _ret75, nil
+	}
+	return nil, thrift.NewTApplicationException(thrift.MISSING_RESULT, "collect failed: unknown result")
+}
+
+// Parameters:
+//   - TaskID
+func (p *SchedulerServiceClient) Cancel(ctx context.Context, task_id string) (_r bool, _err error) {
+	var _args76 SchedulerServiceCancelArgs
+	_args76.TaskID = task_id
+	var _result78 SchedulerServiceCancelResult
+	var _meta77 thrift.ResponseMeta
+	_meta77, _err = p.Client_().Call(ctx, "cancel", &_args76, &_result78)
+	p.SetLastResponseMeta_(_meta77)
+	if _err != nil {
+		return
+	}
+	switch {
+	case _result78.E != nil:
+		return _r, _result78.E
+	}
+
+	return _result78.GetSuccess(), nil
 }
 
 // Parameters:
 //   - Query
 func (p *SchedulerServiceClient) Tasks(ctx context.Context, query *TaskQuery) (_r []*TaskStatus, _err error) {
-	var _args71 SchedulerServiceTasksArgs
-	_args71.Query = query
-	var _result73 SchedulerServiceTasksResult
-	var _meta72 thrift.ResponseMeta
-	_meta72, _err = p.Client_().Call(ctx, "tasks", &_args71, &_result73)
-	p.SetLastResponseMeta_(_meta72)
+	var _args79 SchedulerServiceTasksArgs
+	_args79.Query = query
+	var _result81 SchedulerServiceTasksResult
+	var _meta80 thrift.ResponseMeta
+	_meta80, _err = p.Client_().Call(ctx, "tasks", &_args79, &_result81)
+	p.SetLastResponseMeta_(_meta80)
 	if _err != nil {
 		return
 	}
 	switch {
-	case _result73.E != nil:
-		return _r, _result73.E
+	case _result81.E != nil:
+		return _r, _result81.E
 	}
 
-	return _result73.GetSuccess(), nil
+	return _result81.GetSuccess(), nil
 }
 
 // Parameters:
 //   - Notice
 func (p *SchedulerServiceClient) Complete(ctx context.Context, notice *CompletionNotice) (_err error) {
-	var _args74 SchedulerServiceCompleteArgs
-	_args74.Notice = notice
-	var _result76 SchedulerServiceCompleteResult
-	var _meta75 thrift.ResponseMeta
-	_meta75, _err = p.Client_().Call(ctx, "complete", &_args74, &_result76)
-	p.SetLastResponseMeta_(_meta75)
+	var _args82 SchedulerServiceCompleteArgs
+	_args82.Notice = notice
+	var _result84 SchedulerServiceCompleteResult
+	var _meta83 thrift.ResponseMeta
+	_meta83, _err = p.Client_().Call(ctx, "complete", &_args82, &_result84)
+	p.SetLastResponseMeta_(_meta83)
 	if _err != nil {
 		return
 	}
 	switch {
-	case _result76.E != nil:
-		return _result76.E
+	case _result84.E != nil:
+		return _result84.E
 	}
 
 	return nil
@@ -18010,18 +20030,18 @@ func (p *SchedulerServiceClient) Complete(ctx context.Context, notice *Completio
 // Parameters:
 //   - Snapshot
 func (p *SchedulerServiceClient) Push(ctx context.Context, snapshot *Snapshot) (_err error) {
-	var _args77 SchedulerServicePushArgs
-	_args77.Snapshot = snapshot
-	var _result79 SchedulerServicePushResult
-	var _meta78 thrift.ResponseMeta
-	_meta78, _err = p.Client_().Call(ctx, "push", &_args77, &_result79)
-	p.SetLastResponseMeta_(_meta78)
+	var _args85 SchedulerServicePushArgs
+	_args85.Snapshot = snapshot
+	var _result87 SchedulerServicePushResult
+	var _meta86 thrift.ResponseMeta
+	_meta86, _err = p.Client_().Call(ctx, "push", &_args85, &_result87)
+	p.SetLastResponseMeta_(_meta86)
 	if _err != nil {
 		return
 	}
 	switch {
-	case _result79.E != nil:
-		return _result79.E
+	case _result87.E != nil:
+		return _result87.E
 	}
 
 	return nil
@@ -18030,119 +20050,139 @@ func (p *SchedulerServiceClient) Push(ctx context.Context, snapshot *Snapshot) (
 // Parameters:
 //   - Query
 func (p *SchedulerServiceClient) Jobs(ctx context.Context, query *JobQuery) (_r []*JobStatus, _err error) {
-	var _args80 SchedulerServiceJobsArgs
-	_args80.Query = query
-	var _result82 SchedulerServiceJobsResult
-	var _meta81 thrift.ResponseMeta
-	_meta81, _err = p.Client_().Call(ctx, "jobs", &_args80, &_result82)
-	p.SetLastResponseMeta_(_meta81)
+	var _args88 SchedulerServiceJobsArgs
+	_args88.Query = query
+	var _result90 SchedulerServiceJobsResult
+	var _meta89 thrift.ResponseMeta
+	_meta89, _err = p.Client_().Call(ctx, "jobs", &_args88, &_result90)
+	p.SetLastResponseMeta_(_meta89)
 	if _err != nil {
 		return
 	}
 	switch {
-	case _result82.E != nil:
-		return _r, _result82.E
+	case _result90.E != nil:
+		return _r, _result90.E
 	}
 
-	return _result82.GetSuccess(), nil
+	return _result90.GetSuccess(), nil
 }
 
 // Parameters:
 //   - Query
 func (p *SchedulerServiceClient) JobTasks(ctx context.Context, query *JobTaskQuery) (_r []*JobTask, _err error) {
-	var _args83 SchedulerServiceJobTasksArgs
-	_args83.Query = query
-	var _result85 SchedulerServiceJobTasksResult
-	var _meta84 thrift.ResponseMeta
-	_meta84, _err = p.Client_().Call(ctx, "jobTasks", &_args83, &_result85)
-	p.SetLastResponseMeta_(_meta84)
+	var _args91 SchedulerServiceJobTasksArgs
+	_args91.Query = query
+	var _result93 SchedulerServiceJobTasksResult
+	var _meta92 thrift.ResponseMeta
+	_meta92, _err = p.Client_().Call(ctx, "jobTasks", &_args91, &_result93)
+	p.SetLastResponseMeta_(_meta92)
 	if _err != nil {
 		return
 	}
 	switch {
-	case _result85.E != nil:
-		return _r, _result85.E
+	case _result93.E != nil:
+		return _r, _result93.E
 	}
 
-	return _result85.GetSuccess(), nil
+	return _result93.GetSuccess(), nil
 }
 
 // Parameters:
 //   - Job
 func (p *SchedulerServiceClient) CancelJob(ctx context.Context, job string) (_r int64, _err error) {
-	var _args86 SchedulerServiceCancelJobArgs
-	_args86.Job = job
-	var _result88 SchedulerServiceCancelJobResult
-	var _meta87 thrift.ResponseMeta
-	_meta87, _err = p.Client_().Call(ctx, "cancelJob", &_args86, &_result88)
-	p.SetLastResponseMeta_(_meta87)
+	var _args94 SchedulerServiceCancelJobArgs
+	_args94.Job = job
+	var _result96 SchedulerServiceCancelJobResult
+	var _meta95 thrift.ResponseMeta
+	_meta95, _err = p.Client_().Call(ctx, "cancelJob", &_args94, &_result96)
+	p.SetLastResponseMeta_(_meta95)
 	if _err != nil {
 		return
 	}
 	switch {
-	case _result88.E != nil:
-		return _r, _result88.E
+	case _result96.E != nil:
+		return _r, _result96.E
 	}
 
-	return _result88.GetSuccess(), nil
+	return _result96.GetSuccess(), nil
 }
 
 // Parameters:
 //   - Job
 func (p *SchedulerServiceClient) RetryJob(ctx context.Context, job string) (_r int64, _err error) {
-	var _args89 SchedulerServiceRetryJobArgs
-	_args89.Job = job
-	var _result91 SchedulerServiceRetryJobResult
-	var _meta90 thrift.ResponseMeta
-	_meta90, _err = p.Client_().Call(ctx, "retryJob", &_args89, &_result91)
-	p.SetLastResponseMeta_(_meta90)
+	var _args97 SchedulerServiceRetryJobArgs
+	_args97.Job = job
+	var _result99 SchedulerServiceRetryJobResult
+	var _meta98 thrift.ResponseMeta
+	_meta98, _err = p.Client_().Call(ctx, "retryJob", &_args97, &_result99)
+	p.SetLastResponseMeta_(_meta98)
 	if _err != nil {
 		return
 	}
 	switch {
-	case _result91.E != nil:
-		return _r, _result91.E
+	case _result99.E != nil:
+		return _r, _result99.E
 	}
 
-	return _result91.GetSuccess(), nil
+	return _result99.GetSuccess(), nil
 }
 
 // Parameters:
 //   - Job
 func (p *SchedulerServiceClient) ForgetJob(ctx context.Context, job string) (_r bool, _err error) {
-	var _args92 SchedulerServiceForgetJobArgs
-	_args92.Job = job
-	var _result94 SchedulerServiceForgetJobResult
-	var _meta93 thrift.ResponseMeta
-	_meta93, _err = p.Client_().Call(ctx, "forgetJob", &_args92, &_result94)
-	p.SetLastResponseMeta_(_meta93)
+	var _args100 SchedulerServiceForgetJobArgs
+	_args100.Job = job
+	var _result102 SchedulerServiceForgetJobResult
+	var _meta101 thrift.ResponseMeta
+	_meta101, _err = p.Client_().Call(ctx, "forgetJob", &_args100, &_result102)
+	p.SetLastResponseMeta_(_meta101)
 	if _err != nil {
 		return
 	}
 	switch {
-	case _result94.E != nil:
-		return _r, _result94.E
+	case _result102.E != nil:
+		return _r, _result102.E
 	}
 
-	return _result94.GetSuccess(), nil
+	return _result102.GetSuccess(), nil
+}
+
+// Parameters:
+//   - Query
+func (p *SchedulerServiceClient) Estimates(ctx context.Context, query *EstimateQuery) (_r []*Estimate, _err error) {
+	var _args103 SchedulerServiceEstimatesArgs
+	_args103.Query = query
+	var _result105 SchedulerServiceEstimatesResult
+	var _meta104 thrift.ResponseMeta
+	_meta104, _err = p.Client_().Call(ctx, "estimates", &_args103, &_result105)
+	p.SetLastResponseMeta_(_meta104)
+	if _err != nil {
+		return
+	}
+	switch {
+	case _result105.E != nil:
+		return _r, _result105.E
+	}
+
+	return _result105.GetSuccess(), nil
 }
 
 func (p *SchedulerServiceClient) View(ctx context.Context) (_r *ClusterStatus, _err error) {
-	var _args95 SchedulerServiceViewArgs
-	var _result97 SchedulerServiceViewResult
-	var _meta96 thrift.ResponseMeta
-	_meta96, _err = p.Client_().Call(ctx, "view", &_args95, &_result97)
-	p.SetLastResponseMeta_(_meta96)
+	var _args106 SchedulerServiceViewArgs
+	var _result108 SchedulerServiceViewResult
+	var _meta107 thrift.ResponseMeta
+	_meta107, _err = p.Client_().Call(ctx, "view", &_args106, &_result108)
+	p.SetLastResponseMeta_(_meta107)
 	if _err != nil {
 		return
 	}
 	switch {
-	case _result97.E != nil:
-		return _r, _result97.E
+	case _result108.E != nil:
+		return _r, _result108.E
 	}
 
-	if _ret98 := _result97.GetSuccess(); _ret98 != nil {
-		return _ret98, nil
+	if _ret109 := _result108.GetSuccess(); _ret109 != nil {
+		return _ret109, nil
 	}
 	return nil, thrift.NewTApplicationException(thrift.MISSING_RESULT, "view failed: unknown result")
 }
@@ -18151,74 +20191,74 @@ func (p *SchedulerServiceClient) View(ctx context.Context) (_r *ClusterStatus, _
 //   - Policy
 //   - Seed
 func (p *SchedulerServiceClient) SwitchPolicy(ctx context.Context, policy string, seed int64) (_err error) {
-	var _args99 SchedulerServiceSwitchPolicyArgs
-	_args99.Policy = policy
-	_args99.Seed = seed
-	var _result101 SchedulerServiceSwitchPolicyResult
-	var _meta100 thrift.ResponseMeta
-	_meta100, _err = p.Client_().Call(ctx, "switchPolicy", &_args99, &_result101)
-	p.SetLastResponseMeta_(_meta100)
+	var _args110 SchedulerServiceSwitchPolicyArgs
+	_args110.Policy = policy
+	_args110.Seed = seed
+	var _result112 SchedulerServiceSwitchPolicyResult
+	var _meta111 thrift.ResponseMeta
+	_meta111, _err = p.Client_().Call(ctx, "switchPolicy", &_args110, &_result112)
+	p.SetLastResponseMeta_(_meta111)
 	if _err != nil {
 		return
 	}
 	switch {
-	case _result101.E != nil:
-		return _result101.E
+	case _result112.E != nil:
+		return _result112.E
 	}
 
 	return nil
 }
 
 func (p *SchedulerServiceClient) Settle(ctx context.Context) (_err error) {
-	var _args102 SchedulerServiceSettleArgs
-	var _result104 SchedulerServiceSettleResult
-	var _meta103 thrift.ResponseMeta
-	_meta103, _err = p.Client_().Call(ctx, "settle", &_args102, &_result104)
-	p.SetLastResponseMeta_(_meta103)
+	var _args113 SchedulerServiceSettleArgs
+	var _result115 SchedulerServiceSettleResult
+	var _meta114 thrift.ResponseMeta
+	_meta114, _err = p.Client_().Call(ctx, "settle", &_args113, &_result115)
+	p.SetLastResponseMeta_(_meta114)
 	if _err != nil {
 		return
 	}
 	switch {
-	case _result104.E != nil:
-		return _result104.E
+	case _result115.E != nil:
+		return _result115.E
 	}
 
 	return nil
 }
 
 func (p *SchedulerServiceClient) Counters(ctx context.Context) (_r map[string]int64, _err error) {
-	var _args105 SchedulerServiceCountersArgs
-	var _result107 SchedulerServiceCountersResult
-	var _meta106 thrift.ResponseMeta
-	_meta106, _err = p.Client_().Call(ctx, "counters", &_args105, &_result107)
-	p.SetLastResponseMeta_(_meta106)
+	var _args116 SchedulerServiceCountersArgs
+	var _result118 SchedulerServiceCountersResult
+	var _meta117 thrift.ResponseMeta
+	_meta117, _err = p.Client_().Call(ctx, "counters", &_args116, &_result118)
+	p.SetLastResponseMeta_(_meta117)
 	if _err != nil {
 		return
 	}
 	switch {
-	case _result107.E != nil:
-		return _r, _result107.E
+	case _result118.E != nil:
+		return _r, _result118.E
 	}
 
-	return _result107.GetSuccess(), nil
+	return _result118.GetSuccess(), nil
 }
 
 func (p *SchedulerServiceClient) Setup(ctx context.Context) (_r *Setup, _err error) {
-	var _args108 SchedulerServiceSetupArgs
-	var _result110 SchedulerServiceSetupResult
-	var _meta109 thrift.ResponseMeta
-	_meta109, _err = p.Client_().Call(ctx, "setup", &_args108, &_result110)
-	p.SetLastResponseMeta_(_meta109)
+	var _args119 SchedulerServiceSetupArgs
+	var _result121 SchedulerServiceSetupResult
+	var _meta120 thrift.ResponseMeta
+	_meta120, _err = p.Client_().Call(ctx, "setup", &_args119, &_result121)
+	p.SetLastResponseMeta_(_meta120)
 	if _err != nil {
 		return
 	}
 	switch {
-	case _result110.E != nil:
-		return _r, _result110.E
+	case _result121.E != nil:
+		return _r, _result121.E
 	}
 
-	if _ret111 := _result110.GetSuccess(); _ret111 != nil {
-		return _ret111, nil
+	if _ret122 := _result121.GetSuccess(); _ret122 != nil {
+		return _ret122, nil
 	}
 	return nil, thrift.NewTApplicationException(thrift.MISSING_RESULT, "setup failed: unknown result")
 }
@@ -18243,24 +20283,25 @@ func (p *SchedulerServiceProcessor) ProcessorMap() map[string]thrift.TProcessorF
 
 func NewSchedulerServiceProcessor(handler SchedulerService) *SchedulerServiceProcessor {
 
-	self112 := &SchedulerServiceProcessor{handler: handler, processorMap: make(map[string]thrift.TProcessorFunction)}
-	self112.processorMap["submit"] = &schedulerServiceProcessorSubmit{handler: handler}
-	self112.processorMap["collect"] = &schedulerServiceProcessorCollect{handler: handler}
-	self112.processorMap["cancel"] = &schedulerServiceProcessorCancel{handler: handler}
-	self112.processorMap["tasks"] = &schedulerServiceProcessorTasks{handler: handler}
-	self112.processorMap["complete"] = &schedulerServiceProcessorComplete{handler: handler}
-	self112.processorMap["push"] = &schedulerServiceProcessorPush{handler: handler}
-	self112.processorMap["jobs"] = &schedulerServiceProcessorJobs{handler: handler}
-	self112.processorMap["jobTasks"] = &schedulerServiceProcessorJobTasks{handler: handler}
-	self112.processorMap["cancelJob"] = &schedulerServiceProcessorCancelJob{handler: handler}
-	self112.processorMap["retryJob"] = &schedulerServiceProcessorRetryJob{handler: handler}
-	self112.processorMap["forgetJob"] = &schedulerServiceProcessorForgetJob{handler: handler}
-	self112.processorMap["view"] = &schedulerServiceProcessorView{handler: handler}
-	self112.processorMap["switchPolicy"] = &schedulerServiceProcessorSwitchPolicy{handler: handler}
-	self112.processorMap["settle"] = &schedulerServiceProcessorSettle{handler: handler}
-	self112.processorMap["counters"] = &schedulerServiceProcessorCounters{handler: handler}
-	self112.processorMap["setup"] = &schedulerServiceProcessorSetup{handler: handler}
-	return self112
+	self123 := &SchedulerServiceProcessor{handler: handler, processorMap: make(map[string]thrift.TProcessorFunction)}
+	self123.processorMap["submit"] = &schedulerServiceProcessorSubmit{handler: handler}
+	self123.processorMap["collect"] = &schedulerServiceProcessorCollect{handler: handler}
+	self123.processorMap["cancel"] = &schedulerServiceProcessorCancel{handler: handler}
+	self123.processorMap["tasks"] = &schedulerServiceProcessorTasks{handler: handler}
+	self123.processorMap["complete"] = &schedulerServiceProcessorComplete{handler: handler}
+	self123.processorMap["push"] = &schedulerServiceProcessorPush{handler: handler}
+	self123.processorMap["jobs"] = &schedulerServiceProcessorJobs{handler: handler}
+	self123.processorMap["jobTasks"] = &schedulerServiceProcessorJobTasks{handler: handler}
+	self123.processorMap["cancelJob"] = &schedulerServiceProcessorCancelJob{handler: handler}
+	self123.processorMap["retryJob"] = &schedulerServiceProcessorRetryJob{handler: handler}
+	self123.processorMap["forgetJob"] = &schedulerServiceProcessorForgetJob{handler: handler}
+	self123.processorMap["estimates"] = &schedulerServiceProcessorEstimates{handler: handler}
+	self123.processorMap["view"] = &schedulerServiceProcessorView{handler: handler}
+	self123.processorMap["switchPolicy"] = &schedulerServiceProcessorSwitchPolicy{handler: handler}
+	self123.processorMap["settle"] = &schedulerServiceProcessorSettle{handler: handler}
+	self123.processorMap["counters"] = &schedulerServiceProcessorCounters{handler: handler}
+	self123.processorMap["setup"] = &schedulerServiceProcessorSetup{handler: handler}
+	return self123
 }
 
 func (p *SchedulerServiceProcessor) Process(ctx context.Context, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
@@ -18273,12 +20314,12 @@ func (p *SchedulerServiceProcessor) Process(ctx context.Context, iprot, oprot th
 	}
 	iprot.Skip(ctx, thrift.STRUCT)
 	iprot.ReadMessageEnd(ctx)
-	x113 := thrift.NewTApplicationException(thrift.UNKNOWN_METHOD, "Unknown function "+name)
+	x124 := thrift.NewTApplicationException(thrift.UNKNOWN_METHOD, "Unknown function "+name)
 	oprot.WriteMessageBegin(ctx, name, thrift.EXCEPTION, seqId)
-	x113.Write(ctx, oprot)
+	x124.Write(ctx, oprot)
 	oprot.WriteMessageEnd(ctx)
 	oprot.Flush(ctx)
-	return false, x113
+	return false, x124
 
 }
 
@@ -18287,7 +20328,7 @@ type schedulerServiceProcessorSubmit struct {
 }
 
 func (p *schedulerServiceProcessorSubmit) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err114 error
+	var _write_err125 error
 	args := SchedulerServiceSubmitArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -18337,21 +20378,21 @@ func (p *schedulerServiceProcessorSubmit) Process(ctx context.Context, seqId int
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc115 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing submit: "+err2.Error())
+			_exc126 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing submit: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "submit", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err114 = thrift.WrapTException(err2)
+				_write_err125 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc115.Write(ctx, oprot); _write_err114 == nil && err2 != nil {
-				_write_err114 = thrift.WrapTException(err2)
+			if err2 := _exc126.Write(ctx, oprot); _write_err125 == nil && err2 != nil {
+				_write_err125 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err114 == nil && err2 != nil {
-				_write_err114 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err125 == nil && err2 != nil {
+				_write_err125 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err114 == nil && err2 != nil {
-				_write_err114 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err125 == nil && err2 != nil {
+				_write_err125 = thrift.WrapTException(err2)
 			}
-			if _write_err114 != nil {
-				return false, thrift.WrapTException(_write_err114)
+			if _write_err125 != nil {
+				return false, thrift.WrapTException(_write_err125)
 			}
 			return true, err
 		}
@@ -18360,19 +20401,19 @@ func (p *schedulerServiceProcessorSubmit) Process(ctx context.Context, seqId int
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "submit", thrift.REPLY, seqId); err2 != nil {
-		_write_err114 = thrift.WrapTException(err2)
+		_write_err125 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err114 == nil && err2 != nil {
-		_write_err114 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err125 == nil && err2 != nil {
+		_write_err125 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err114 == nil && err2 != nil {
-		_write_err114 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err125 == nil && err2 != nil {
+		_write_err125 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err114 == nil && err2 != nil {
-		_write_err114 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err125 == nil && err2 != nil {
+		_write_err125 = thrift.WrapTException(err2)
 	}
-	if _write_err114 != nil {
-		return false, thrift.WrapTException(_write_err114)
+	if _write_err125 != nil {
+		return false, thrift.WrapTException(_write_err125)
 	}
 	return true, err
 }
@@ -18382,7 +20423,7 @@ type schedulerServiceProcessorCollect struct {
 }
 
 func (p *schedulerServiceProcessorCollect) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err116 error
+	var _write_err127 error
 	args := SchedulerServiceCollectArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -18432,21 +20473,21 @@ func (p *schedulerServiceProcessorCollect) Process(ctx context.Context, seqId in
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc117 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing collect: "+err2.Error())
+			_exc128 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing collect: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "collect", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err116 = thrift.WrapTException(err2)
+				_write_err127 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc117.Write(ctx, oprot); _write_err116 == nil && err2 != nil {
-				_write_err116 = thrift.WrapTException(err2)
+			if err2 := _exc128.Write(ctx, oprot); _write_err127 == nil && err2 != nil {
+				_write_err127 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err116 == nil && err2 != nil {
-				_write_err116 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err127 == nil && err2 != nil {
+				_write_err127 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err116 == nil && err2 != nil {
-				_write_err116 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err127 == nil && err2 != nil {
+				_write_err127 = thrift.WrapTException(err2)
 			}
-			if _write_err116 != nil {
-				return false, thrift.WrapTException(_write_err116)
+			if _write_err127 != nil {
+				return false, thrift.WrapTException(_write_err127)
 			}
 			return true, err
 		}
@@ -18455,19 +20496,19 @@ func (p *schedulerServiceProcessorCollect) Process(ctx context.Context, seqId in
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "collect", thrift.REPLY, seqId); err2 != nil {
-		_write_err116 = thrift.WrapTException(err2)
+		_write_err127 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err116 == nil && err2 != nil {
-		_write_err116 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err127 == nil && err2 != nil {
+		_write_err127 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err116 == nil && err2 != nil {
-		_write_err116 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err127 == nil && err2 != nil {
+		_write_err127 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err116 == nil && err2 != nil {
-		_write_err116 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err127 == nil && err2 != nil {
+		_write_err127 = thrift.WrapTException(err2)
 	}
-	if _write_err116 != nil {
-		return false, thrift.WrapTException(_write_err116)
+	if _write_err127 != nil {
+		return false, thrift.WrapTException(_write_err127)
 	}
 	return true, err
 }
@@ -18477,7 +20518,7 @@ type schedulerServiceProcessorCancel struct {
 }
 
 func (p *schedulerServiceProcessorCancel) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err118 error
+	var _write_err129 error
 	args := SchedulerServiceCancelArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -18527,21 +20568,21 @@ func (p *schedulerServiceProcessorCancel) Process(ctx context.Context, seqId int
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc119 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing cancel: "+err2.Error())
+			_exc130 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing cancel: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "cancel", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err118 = thrift.WrapTException(err2)
+				_write_err129 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc119.Write(ctx, oprot); _write_err118 == nil && err2 != nil {
-				_write_err118 = thrift.WrapTException(err2)
+			if err2 := _exc130.Write(ctx, oprot); _write_err129 == nil && err2 != nil {
+				_write_err129 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err118 == nil && err2 != nil {
-				_write_err118 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err129 == nil && err2 != nil {
+				_write_err129 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err118 == nil && err2 != nil {
-				_write_err118 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err129 == nil && err2 != nil {
+				_write_err129 = thrift.WrapTException(err2)
 			}
-			if _write_err118 != nil {
-				return false, thrift.WrapTException(_write_err118)
+			if _write_err129 != nil {
+				return false, thrift.WrapTException(_write_err129)
 			}
 			return true, err
 		}
@@ -18550,19 +20591,19 @@ func (p *schedulerServiceProcessorCancel) Process(ctx context.Context, seqId int
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "cancel", thrift.REPLY, seqId); err2 != nil {
-		_write_err118 = thrift.WrapTException(err2)
+		_write_err129 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err118 == nil && err2 != nil {
-		_write_err118 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err129 == nil && err2 != nil {
+		_write_err129 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err118 == nil && err2 != nil {
-		_write_err118 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err129 == nil && err2 != nil {
+		_write_err129 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err118 == nil && err2 != nil {
-		_write_err118 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err129 == nil && err2 != nil {
+		_write_err129 = thrift.WrapTException(err2)
 	}
-	if _write_err118 != nil {
-		return false, thrift.WrapTException(_write_err118)
+	if _write_err129 != nil {
+		return false, thrift.WrapTException(_write_err129)
 	}
 	return true, err
 }
@@ -18572,7 +20613,7 @@ type schedulerServiceProcessorTasks struct {
 }
 
 func (p *schedulerServiceProcessorTasks) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err120 error
+	var _write_err131 error
 	args := SchedulerServiceTasksArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -18622,21 +20663,21 @@ func (p *schedulerServiceProcessorTasks) Process(ctx context.Context, seqId int3
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc121 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing tasks: "+err2.Error())
+			_exc132 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing tasks: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "tasks", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err120 = thrift.WrapTException(err2)
+				_write_err131 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc121.Write(ctx, oprot); _write_err120 == nil && err2 != nil {
-				_write_err120 = thrift.WrapTException(err2)
+			if err2 := _exc132.Write(ctx, oprot); _write_err131 == nil && err2 != nil {
+				_write_err131 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err120 == nil && err2 != nil {
-				_write_err120 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err131 == nil && err2 != nil {
+				_write_err131 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err120 == nil && err2 != nil {
-				_write_err120 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err131 == nil && err2 != nil {
+				_write_err131 = thrift.WrapTException(err2)
 			}
-			if _write_err120 != nil {
-				return false, thrift.WrapTException(_write_err120)
+			if _write_err131 != nil {
+				return false, thrift.WrapTException(_write_err131)
 			}
 			return true, err
 		}
@@ -18645,19 +20686,19 @@ func (p *schedulerServiceProcessorTasks) Process(ctx context.Context, seqId int3
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "tasks", thrift.REPLY, seqId); err2 != nil {
-		_write_err120 = thrift.WrapTException(err2)
+		_write_err131 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err120 == nil && err2 != nil {
-		_write_err120 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err131 == nil && err2 != nil {
+		_write_err131 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err120 == nil && err2 != nil {
-		_write_err120 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err131 == nil && err2 != nil {
+		_write_err131 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err120 == nil && err2 != nil {
-		_write_err120 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err131 == nil && err2 != nil {
+		_write_err131 = thrift.WrapTException(err2)
 	}
-	if _write_err120 != nil {
-		return false, thrift.WrapTException(_write_err120)
+	if _write_err131 != nil {
+		return false, thrift.WrapTException(_write_err131)
 	}
 	return true, err
 }
@@ -18667,7 +20708,7 @@ type schedulerServiceProcessorComplete struct {
 }
 
 func (p *schedulerServiceProcessorComplete) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err122 error
+	var _write_err133 error
 	args := SchedulerServiceCompleteArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -18717,40 +20758,40 @@ func (p *schedulerServiceProcessorComplete) Process(ctx context.Context, seqId i
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc123 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing complete: "+err2.Error())
+			_exc134 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing complete: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "complete", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err122 = thrift.WrapTException(err2)
+				_write_err133 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc123.Write(ctx, oprot); _write_err122 == nil && err2 != nil {
-				_write_err122 = thrift.WrapTException(err2)
+			if err2 := _exc134.Write(ctx, oprot); _write_err133 == nil && err2 != nil {
+				_write_err133 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err122 == nil && err2 != nil {
-				_write_err122 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err133 == nil && err2 != nil {
+				_write_err133 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err122 == nil && err2 != nil {
-				_write_err122 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err133 == nil && err2 != nil {
+				_write_err133 = thrift.WrapTException(err2)
 			}
-			if _write_err122 != nil {
-				return false, thrift.WrapTException(_write_err122)
+			if _write_err133 != nil {
+				return false, thrift.WrapTException(_write_err133)
 			}
 			return true, err
 		}
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "complete", thrift.REPLY, seqId); err2 != nil {
-		_write_err122 = thrift.WrapTException(err2)
+		_write_err133 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err122 == nil && err2 != nil {
-		_write_err122 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err133 == nil && err2 != nil {
+		_write_err133 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err122 == nil && err2 != nil {
-		_write_err122 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err133 == nil && err2 != nil {
+		_write_err133 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err122 == nil && err2 != nil {
-		_write_err122 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err133 == nil && err2 != nil {
+		_write_err133 = thrift.WrapTException(err2)
 	}
-	if _write_err122 != nil {
-		return false, thrift.WrapTException(_write_err122)
+	if _write_err133 != nil {
+		return false, thrift.WrapTException(_write_err133)
 	}
 	return true, err
 }
@@ -18760,7 +20801,7 @@ type schedulerServiceProcessorPush struct {
 }
 
 func (p *schedulerServiceProcessorPush) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err124 error
+	var _write_err135 error
 	args := SchedulerServicePushArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -18810,40 +20851,40 @@ func (p *schedulerServiceProcessorPush) Process(ctx context.Context, seqId int32
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc125 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing push: "+err2.Error())
+			_exc136 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing push: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "push", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err124 = thrift.WrapTException(err2)
+				_write_err135 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc125.Write(ctx, oprot); _write_err124 == nil && err2 != nil {
-				_write_err124 = thrift.WrapTException(err2)
+			if err2 := _exc136.Write(ctx, oprot); _write_err135 == nil && err2 != nil {
+				_write_err135 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err124 == nil && err2 != nil {
-				_write_err124 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err135 == nil && err2 != nil {
+				_write_err135 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err124 == nil && err2 != nil {
-				_write_err124 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err135 == nil && err2 != nil {
+				_write_err135 = thrift.WrapTException(err2)
 			}
-			if _write_err124 != nil {
-				return false, thrift.WrapTException(_write_err124)
+			if _write_err135 != nil {
+				return false, thrift.WrapTException(_write_err135)
 			}
 			return true, err
 		}
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "push", thrift.REPLY, seqId); err2 != nil {
-		_write_err124 = thrift.WrapTException(err2)
+		_write_err135 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err124 == nil && err2 != nil {
-		_write_err124 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err135 == nil && err2 != nil {
+		_write_err135 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err124 == nil && err2 != nil {
-		_write_err124 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err135 == nil && err2 != nil {
+		_write_err135 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err124 == nil && err2 != nil {
-		_write_err124 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err135 == nil && err2 != nil {
+		_write_err135 = thrift.WrapTException(err2)
 	}
-	if _write_err124 != nil {
-		return false, thrift.WrapTException(_write_err124)
+	if _write_err135 != nil {
+		return false, thrift.WrapTException(_write_err135)
 	}
 	return true, err
 }
@@ -18853,7 +20894,7 @@ type schedulerServiceProcessorJobs struct {
 }
 
 func (p *schedulerServiceProcessorJobs) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err126 error
+	var _write_err137 error
 	args := SchedulerServiceJobsArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -18903,21 +20944,21 @@ func (p *schedulerServiceProcessorJobs) Process(ctx context.Context, seqId int32
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc127 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing jobs: "+err2.Error())
+			_exc138 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing jobs: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "jobs", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err126 = thrift.WrapTException(err2)
+				_write_err137 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc127.Write(ctx, oprot); _write_err126 == nil && err2 != nil {
-				_write_err126 = thrift.WrapTException(err2)
+			if err2 := _exc138.Write(ctx, oprot); _write_err137 == nil && err2 != nil {
+				_write_err137 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err126 == nil && err2 != nil {
-				_write_err126 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err137 == nil && err2 != nil {
+				_write_err137 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err126 == nil && err2 != nil {
-				_write_err126 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err137 == nil && err2 != nil {
+				_write_err137 = thrift.WrapTException(err2)
 			}
-			if _write_err126 != nil {
-				return false, thrift.WrapTException(_write_err126)
+			if _write_err137 != nil {
+				return false, thrift.WrapTException(_write_err137)
 			}
 			return true, err
 		}
@@ -18926,19 +20967,19 @@ func (p *schedulerServiceProcessorJobs) Process(ctx context.Context, seqId int32
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "jobs", thrift.REPLY, seqId); err2 != nil {
-		_write_err126 = thrift.WrapTException(err2)
+		_write_err137 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err126 == nil && err2 != nil {
-		_write_err126 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err137 == nil && err2 != nil {
+		_write_err137 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err126 == nil && err2 != nil {
-		_write_err126 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err137 == nil && err2 != nil {
+		_write_err137 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err126 == nil && err2 != nil {
-		_write_err126 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err137 == nil && err2 != nil {
+		_write_err137 = thrift.WrapTException(err2)
 	}
-	if _write_err126 != nil {
-		return false, thrift.WrapTException(_write_err126)
+	if _write_err137 != nil {
+		return false, thrift.WrapTException(_write_err137)
 	}
 	return true, err
 }
@@ -18948,7 +20989,7 @@ type schedulerServiceProcessorJobTasks struct {
 }
 
 func (p *schedulerServiceProcessorJobTasks) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err128 error
+	var _write_err139 error
 	args := SchedulerServiceJobTasksArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -18998,21 +21039,21 @@ func (p *schedulerServiceProcessorJobTasks) Process(ctx context.Context, seqId i
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc129 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing jobTasks: "+err2.Error())
+			_exc140 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing jobTasks: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "jobTasks", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err128 = thrift.WrapTException(err2)
+				_write_err139 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc129.Write(ctx, oprot); _write_err128 == nil && err2 != nil {
-				_write_err128 = thrift.WrapTException(err2)
+			if err2 := _exc140.Write(ctx, oprot); _write_err139 == nil && err2 != nil {
+				_write_err139 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err128 == nil && err2 != nil {
-				_write_err128 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err139 == nil && err2 != nil {
+				_write_err139 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err128 == nil && err2 != nil {
-				_write_err128 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err139 == nil && err2 != nil {
+				_write_err139 = thrift.WrapTException(err2)
 			}
-			if _write_err128 != nil {
-				return false, thrift.WrapTException(_write_err128)
+			if _write_err139 != nil {
+				return false, thrift.WrapTException(_write_err139)
 			}
 			return true, err
 		}
@@ -19021,19 +21062,19 @@ func (p *schedulerServiceProcessorJobTasks) Process(ctx context.Context, seqId i
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "jobTasks", thrift.REPLY, seqId); err2 != nil {
-		_write_err128 = thrift.WrapTException(err2)
+		_write_err139 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err128 == nil && err2 != nil {
-		_write_err128 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err139 == nil && err2 != nil {
+		_write_err139 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err128 == nil && err2 != nil {
-		_write_err128 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err139 == nil && err2 != nil {
+		_write_err139 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err128 == nil && err2 != nil {
-		_write_err128 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err139 == nil && err2 != nil {
+		_write_err139 = thrift.WrapTException(err2)
 	}
-	if _write_err128 != nil {
-		return false, thrift.WrapTException(_write_err128)
+	if _write_err139 != nil {
+		return false, thrift.WrapTException(_write_err139)
 	}
 	return true, err
 }
@@ -19043,7 +21084,7 @@ type schedulerServiceProcessorCancelJob struct {
 }
 
 func (p *schedulerServiceProcessorCancelJob) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err130 error
+	var _write_err141 error
 	args := SchedulerServiceCancelJobArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -19093,21 +21134,21 @@ func (p *schedulerServiceProcessorCancelJob) Process(ctx context.Context, seqId 
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc131 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing cancelJob: "+err2.Error())
+			_exc142 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing cancelJob: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "cancelJob", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err130 = thrift.WrapTException(err2)
+				_write_err141 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc131.Write(ctx, oprot); _write_err130 == nil && err2 != nil {
-				_write_err130 = thrift.WrapTException(err2)
+			if err2 := _exc142.Write(ctx, oprot); _write_err141 == nil && err2 != nil {
+				_write_err141 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err130 == nil && err2 != nil {
-				_write_err130 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err141 == nil && err2 != nil {
+				_write_err141 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err130 == nil && err2 != nil {
-				_write_err130 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err141 == nil && err2 != nil {
+				_write_err141 = thrift.WrapTException(err2)
 			}
-			if _write_err130 != nil {
-				return false, thrift.WrapTException(_write_err130)
+			if _write_err141 != nil {
+				return false, thrift.WrapTException(_write_err141)
 			}
 			return true, err
 		}
@@ -19116,19 +21157,19 @@ func (p *schedulerServiceProcessorCancelJob) Process(ctx context.Context, seqId 
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "cancelJob", thrift.REPLY, seqId); err2 != nil {
-		_write_err130 = thrift.WrapTException(err2)
+		_write_err141 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err130 == nil && err2 != nil {
-		_write_err130 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err141 == nil && err2 != nil {
+		_write_err141 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err130 == nil && err2 != nil {
-		_write_err130 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err141 == nil && err2 != nil {
+		_write_err141 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err130 == nil && err2 != nil {
-		_write_err130 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err141 == nil && err2 != nil {
+		_write_err141 = thrift.WrapTException(err2)
 	}
-	if _write_err130 != nil {
-		return false, thrift.WrapTException(_write_err130)
+	if _write_err141 != nil {
+		return false, thrift.WrapTException(_write_err141)
 	}
 	return true, err
 }
@@ -19138,7 +21179,7 @@ type schedulerServiceProcessorRetryJob struct {
 }
 
 func (p *schedulerServiceProcessorRetryJob) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err132 error
+	var _write_err143 error
 	args := SchedulerServiceRetryJobArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -19188,21 +21229,21 @@ func (p *schedulerServiceProcessorRetryJob) Process(ctx context.Context, seqId i
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc133 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing retryJob: "+err2.Error())
+			_exc144 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing retryJob: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "retryJob", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err132 = thrift.WrapTException(err2)
+				_write_err143 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc133.Write(ctx, oprot); _write_err132 == nil && err2 != nil {
-				_write_err132 = thrift.WrapTException(err2)
+			if err2 := _exc144.Write(ctx, oprot); _write_err143 == nil && err2 != nil {
+				_write_err143 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err132 == nil && err2 != nil {
-				_write_err132 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err143 == nil && err2 != nil {
+				_write_err143 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err132 == nil && err2 != nil {
-				_write_err132 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err143 == nil && err2 != nil {
+				_write_err143 = thrift.WrapTException(err2)
 			}
-			if _write_err132 != nil {
-				return false, thrift.WrapTException(_write_err132)
+			if _write_err143 != nil {
+				return false, thrift.WrapTException(_write_err143)
 			}
 			return true, err
 		}
@@ -19211,19 +21252,19 @@ func (p *schedulerServiceProcessorRetryJob) Process(ctx context.Context, seqId i
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "retryJob", thrift.REPLY, seqId); err2 != nil {
-		_write_err132 = thrift.WrapTException(err2)
+		_write_err143 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err132 == nil && err2 != nil {
-		_write_err132 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err143 == nil && err2 != nil {
+		_write_err143 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err132 == nil && err2 != nil {
-		_write_err132 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err143 == nil && err2 != nil {
+		_write_err143 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err132 == nil && err2 != nil {
-		_write_err132 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err143 == nil && err2 != nil {
+		_write_err143 = thrift.WrapTException(err2)
 	}
-	if _write_err132 != nil {
-		return false, thrift.WrapTException(_write_err132)
+	if _write_err143 != nil {
+		return false, thrift.WrapTException(_write_err143)
 	}
 	return true, err
 }
@@ -19233,7 +21274,7 @@ type schedulerServiceProcessorForgetJob struct {
 }
 
 func (p *schedulerServiceProcessorForgetJob) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err134 error
+	var _write_err145 error
 	args := SchedulerServiceForgetJobArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -19283,21 +21324,21 @@ func (p *schedulerServiceProcessorForgetJob) Process(ctx context.Context, seqId 
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc135 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing forgetJob: "+err2.Error())
+			_exc146 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing forgetJob: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "forgetJob", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err134 = thrift.WrapTException(err2)
+				_write_err145 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc135.Write(ctx, oprot); _write_err134 == nil && err2 != nil {
-				_write_err134 = thrift.WrapTException(err2)
+			if err2 := _exc146.Write(ctx, oprot); _write_err145 == nil && err2 != nil {
+				_write_err145 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err134 == nil && err2 != nil {
-				_write_err134 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err145 == nil && err2 != nil {
+				_write_err145 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err134 == nil && err2 != nil {
-				_write_err134 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err145 == nil && err2 != nil {
+				_write_err145 = thrift.WrapTException(err2)
 			}
-			if _write_err134 != nil {
-				return false, thrift.WrapTException(_write_err134)
+			if _write_err145 != nil {
+				return false, thrift.WrapTException(_write_err145)
 			}
 			return true, err
 		}
@@ -19306,19 +21347,114 @@ func (p *schedulerServiceProcessorForgetJob) Process(ctx context.Context, seqId 
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "forgetJob", thrift.REPLY, seqId); err2 != nil {
-		_write_err134 = thrift.WrapTException(err2)
+		_write_err145 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err134 == nil && err2 != nil {
-		_write_err134 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err145 == nil && err2 != nil {
+		_write_err145 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err134 == nil && err2 != nil {
-		_write_err134 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err145 == nil && err2 != nil {
+		_write_err145 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err134 == nil && err2 != nil {
-		_write_err134 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err145 == nil && err2 != nil {
+		_write_err145 = thrift.WrapTException(err2)
 	}
-	if _write_err134 != nil {
-		return false, thrift.WrapTException(_write_err134)
+	if _write_err145 != nil {
+		return false, thrift.WrapTException(_write_err145)
+	}
+	return true, err
+}
+
+type schedulerServiceProcessorEstimates struct {
+	handler SchedulerService
+}
+
+func (p *schedulerServiceProcessorEstimates) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
+	var _write_err147 error
+	args := SchedulerServiceEstimatesArgs{}
+	if err2 := args.Read(ctx, iprot); err2 != nil {
+		iprot.ReadMessageEnd(ctx)
+		x := thrift.NewTApplicationException(thrift.PROTOCOL_ERROR, err2.Error())
+		oprot.WriteMessageBegin(ctx, "estimates", thrift.EXCEPTION, seqId)
+		x.Write(ctx, oprot)
+		oprot.WriteMessageEnd(ctx)
+		oprot.Flush(ctx)
+		return false, thrift.WrapTException(err2)
+	}
+	iprot.ReadMessageEnd(ctx)
+
+	tickerCancel := func() {}
+	// Start a goroutine to do server side connectivity check.
+	if thrift.ServerConnectivityCheckInterval > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithCancel(ctx)
+		defer cancel()
+		var tickerCtx context.Context
+		tickerCtx, tickerCancel = context.WithCancel(context.Background())
+		defer tickerCancel()
+		go func(ctx context.Context, cancel context.CancelFunc) {
+			ticker := time.NewTicker(thrift.ServerConnectivityCheckInterval)
+			defer ticker.Stop()
+			for {
+				select {
+				case <-ctx.Done():
+					return
+				case <-ticker.C:
+					if !iprot.Transport().IsOpen() {
+						cancel()
+						return
+					}
+				}
+			}
+		}(tickerCtx, cancel)
+	}
+
+	result := SchedulerServiceEstimatesResult{}
+	if retval, err2 := p.handler.Estimates(ctx, args.Query); err2 != nil {
+		tickerCancel()
+		err = thrift.WrapTException(err2)
+		switch v := err2.(type) {
+		case *ServiceError:
+			result.E = v
+		default:
+			if errors.Is(err2, thrift.ErrAbandonRequest) {
+				return false, thrift.WrapTException(err2)
+			}
+			_exc148 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing estimates: "+err2.Error())
+			if err2 := oprot.WriteMessageBegin(ctx, "estimates", thrift.EXCEPTION, seqId); err2 != nil {
+				_write_err147 = thrift.WrapTException(err2)
+			}
+			if err2 := _exc148.Write(ctx, oprot); _write_err147 == nil && err2 != nil {
+				_write_err147 = thrift.WrapTException(err2)
+			}
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err147 == nil && err2 != nil {
+				_write_err147 = thrift.WrapTException(err2)
+			}
+			if err2 := oprot.Flush(ctx); _write_err147 == nil && err2 != nil {
+				_write_err147 = thrift.WrapTException(err2)
+			}
+			if _write_err147 != nil {
+				return false, thrift.WrapTException(_write_err147)
+			}
+			return true, err
+		}
+	} else {
+		result.Success = retval
+	}
+	tickerCancel()
+	if err2 := oprot.WriteMessageBegin(ctx, "estimates", thrift.REPLY, seqId); err2 != nil {
+		_write_err147 = thrift.WrapTException(err2)
+	}
+	if err2 := result.Write(ctx, oprot); _write_err147 == nil && err2 != nil {
+		_write_err147 = thrift.WrapTException(err2)
+	}
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err147 == nil && err2 != nil {
+		_write_err147 = thrift.WrapTException(err2)
+	}
+	if err2 := oprot.Flush(ctx); _write_err147 == nil && err2 != nil {
+		_write_err147 = thrift.WrapTException(err2)
+	}
+	if _write_err147 != nil {
+		return false, thrift.WrapTException(_write_err147)
 	}
 	return true, err
 }
@@ -19328,7 +21464,7 @@ type schedulerServiceProcessorView struct {
 }
 
 func (p *schedulerServiceProcessorView) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err136 error
+	var _write_err149 error
 	args := SchedulerServiceViewArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -19378,21 +21514,21 @@ func (p *schedulerServiceProcessorView) Process(ctx context.Context, seqId int32
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc137 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing view: "+err2.Error())
+			_exc150 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing view: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "view", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err136 = thrift.WrapTException(err2)
+				_write_err149 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc137.Write(ctx, oprot); _write_err136 == nil && err2 != nil {
-				_write_err136 = thrift.WrapTException(err2)
+			if err2 := _exc150.Write(ctx, oprot); _write_err149 == nil && err2 != nil {
+				_write_err149 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err136 == nil && err2 != nil {
-				_write_err136 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err149 == nil && err2 != nil {
+				_write_err149 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err136 == nil && err2 != nil {
-				_write_err136 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err149 == nil && err2 != nil {
+				_write_err149 = thrift.WrapTException(err2)
 			}
-			if _write_err136 != nil {
-				return false, thrift.WrapTException(_write_err136)
+			if _write_err149 != nil {
+				return false, thrift.WrapTException(_write_err149)
 			}
 			return true, err
 		}
@@ -19401,19 +21537,19 @@ func (p *schedulerServiceProcessorView) Process(ctx context.Context, seqId int32
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "view", thrift.REPLY, seqId); err2 != nil {
-		_write_err136 = thrift.WrapTException(err2)
+		_write_err149 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err136 == nil && err2 != nil {
-		_write_err136 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err149 == nil && err2 != nil {
+		_write_err149 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err136 == nil && err2 != nil {
-		_write_err136 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err149 == nil && err2 != nil {
+		_write_err149 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err136 == nil && err2 != nil {
-		_write_err136 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err149 == nil && err2 != nil {
+		_write_err149 = thrift.WrapTException(err2)
 	}
-	if _write_err136 != nil {
-		return false, thrift.WrapTException(_write_err136)
+	if _write_err149 != nil {
+		return false, thrift.WrapTException(_write_err149)
 	}
 	return true, err
 }
@@ -19423,7 +21559,7 @@ type schedulerServiceProcessorSwitchPolicy struct {
 }
 
 func (p *schedulerServiceProcessorSwitchPolicy) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err138 error
+	var _write_err151 error
 	args := SchedulerServiceSwitchPolicyArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -19473,40 +21609,40 @@ func (p *schedulerServiceProcessorSwitchPolicy) Process(ctx context.Context, seq
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc139 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing switchPolicy: "+err2.Error())
+			_exc152 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing switchPolicy: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "switchPolicy", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err138 = thrift.WrapTException(err2)
+				_write_err151 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc139.Write(ctx, oprot); _write_err138 == nil && err2 != nil {
-				_write_err138 = thrift.WrapTException(err2)
+			if err2 := _exc152.Write(ctx, oprot); _write_err151 == nil && err2 != nil {
+				_write_err151 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err138 == nil && err2 != nil {
-				_write_err138 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err151 == nil && err2 != nil {
+				_write_err151 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err138 == nil && err2 != nil {
-				_write_err138 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err151 == nil && err2 != nil {
+				_write_err151 = thrift.WrapTException(err2)
 			}
-			if _write_err138 != nil {
-				return false, thrift.WrapTException(_write_err138)
+			if _write_err151 != nil {
+				return false, thrift.WrapTException(_write_err151)
 			}
 			return true, err
 		}
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "switchPolicy", thrift.REPLY, seqId); err2 != nil {
-		_write_err138 = thrift.WrapTException(err2)
+		_write_err151 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err138 == nil && err2 != nil {
-		_write_err138 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err151 == nil && err2 != nil {
+		_write_err151 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err138 == nil && err2 != nil {
-		_write_err138 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err151 == nil && err2 != nil {
+		_write_err151 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err138 == nil && err2 != nil {
-		_write_err138 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err151 == nil && err2 != nil {
+		_write_err151 = thrift.WrapTException(err2)
 	}
-	if _write_err138 != nil {
-		return false, thrift.WrapTException(_write_err138)
+	if _write_err151 != nil {
+		return false, thrift.WrapTException(_write_err151)
 	}
 	return true, err
 }
@@ -19516,7 +21652,7 @@ type schedulerServiceProcessorSettle struct {
 }
 
 func (p *schedulerServiceProcessorSettle) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err140 error
+	var _write_err153 error
 	args := SchedulerServiceSettleArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -19566,40 +21702,40 @@ func (p *schedulerServiceProcessorSettle) Process(ctx context.Context, seqId int
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc141 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing settle: "+err2.Error())
+			_exc154 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing settle: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "settle", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err140 = thrift.WrapTException(err2)
+				_write_err153 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc141.Write(ctx, oprot); _write_err140 == nil && err2 != nil {
-				_write_err140 = thrift.WrapTException(err2)
+			if err2 := _exc154.Write(ctx, oprot); _write_err153 == nil && err2 != nil {
+				_write_err153 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err140 == nil && err2 != nil {
-				_write_err140 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err153 == nil && err2 != nil {
+				_write_err153 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err140 == nil && err2 != nil {
-				_write_err140 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err153 == nil && err2 != nil {
+				_write_err153 = thrift.WrapTException(err2)
 			}
-			if _write_err140 != nil {
-				return false, thrift.WrapTException(_write_err140)
+			if _write_err153 != nil {
+				return false, thrift.WrapTException(_write_err153)
 			}
 			return true, err
 		}
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "settle", thrift.REPLY, seqId); err2 != nil {
-		_write_err140 = thrift.WrapTException(err2)
+		_write_err153 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err140 == nil && err2 != nil {
-		_write_err140 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err153 == nil && err2 != nil {
+		_write_err153 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err140 == nil && err2 != nil {
-		_write_err140 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err153 == nil && err2 != nil {
+		_write_err153 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err140 == nil && err2 != nil {
-		_write_err140 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err153 == nil && err2 != nil {
+		_write_err153 = thrift.WrapTException(err2)
 	}
-	if _write_err140 != nil {
-		return false, thrift.WrapTException(_write_err140)
+	if _write_err153 != nil {
+		return false, thrift.WrapTException(_write_err153)
 	}
 	return true, err
 }
@@ -19609,7 +21745,7 @@ type schedulerServiceProcessorCounters struct {
 }
 
 func (p *schedulerServiceProcessorCounters) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err142 error
+	var _write_err155 error
 	args := SchedulerServiceCountersArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -19659,21 +21795,21 @@ func (p *schedulerServiceProcessorCounters) Process(ctx context.Context, seqId i
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc143 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing counters: "+err2.Error())
+			_exc156 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing counters: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "counters", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err142 = thrift.WrapTException(err2)
+				_write_err155 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc143.Write(ctx, oprot); _write_err142 == nil && err2 != nil {
-				_write_err142 = thrift.WrapTException(err2)
+			if err2 := _exc156.Write(ctx, oprot); _write_err155 == nil && err2 != nil {
+				_write_err155 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err142 == nil && err2 != nil {
-				_write_err142 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err155 == nil && err2 != nil {
+				_write_err155 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err142 == nil && err2 != nil {
-				_write_err142 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err155 == nil && err2 != nil {
+				_write_err155 = thrift.WrapTException(err2)
 			}
-			if _write_err142 != nil {
-				return false, thrift.WrapTException(_write_err142)
+			if _write_err155 != nil {
+				return false, thrift.WrapTException(_write_err155)
 			}
 			return true, err
 		}
@@ -19682,19 +21818,19 @@ func (p *schedulerServiceProcessorCounters) Process(ctx context.Context, seqId i
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "counters", thrift.REPLY, seqId); err2 != nil {
-		_write_err142 = thrift.WrapTException(err2)
+		_write_err155 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err142 == nil && err2 != nil {
-		_write_err142 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err155 == nil && err2 != nil {
+		_write_err155 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err142 == nil && err2 != nil {
-		_write_err142 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err155 == nil && err2 != nil {
+		_write_err155 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err142 == nil && err2 != nil {
-		_write_err142 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err155 == nil && err2 != nil {
+		_write_err155 = thrift.WrapTException(err2)
 	}
-	if _write_err142 != nil {
-		return false, thrift.WrapTException(_write_err142)
+	if _write_err155 != nil {
+		return false, thrift.WrapTException(_write_err155)
 	}
 	return true, err
 }
@@ -19704,7 +21840,7 @@ type schedulerServiceProcessorSetup struct {
 }
 
 func (p *schedulerServiceProcessorSetup) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err144 error
+	var _write_err157 error
 	args := SchedulerServiceSetupArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -19754,21 +21890,21 @@ func (p *schedulerServiceProcessorSetup) Process(ctx context.Context, seqId int3
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc145 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing setup: "+err2.Error())
+			_exc158 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing setup: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "setup", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err144 = thrift.WrapTException(err2)
+				_write_err157 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc145.Write(ctx, oprot); _write_err144 == nil && err2 != nil {
-				_write_err144 = thrift.WrapTException(err2)
+			if err2 := _exc158.Write(ctx, oprot); _write_err157 == nil && err2 != nil {
+				_write_err157 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err144 == nil && err2 != nil {
-				_write_err144 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err157 == nil && err2 != nil {
+				_write_err157 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err144 == nil && err2 != nil {
-				_write_err144 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err157 == nil && err2 != nil {
+				_write_err157 = thrift.WrapTException(err2)
 			}
-			if _write_err144 != nil {
-				return false, thrift.WrapTException(_write_err144)
+			if _write_err157 != nil {
+				return false, thrift.WrapTException(_write_err157)
 			}
 			return true, err
 		}
@@ -19777,19 +21913,19 @@ func (p *schedulerServiceProcessorSetup) Process(ctx context.Context, seqId int3
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "setup", thrift.REPLY, seqId); err2 != nil {
-		_write_err144 = thrift.WrapTException(err2)
+		_write_err157 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err144 == nil && err2 != nil {
-		_write_err144 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err157 == nil && err2 != nil {
+		_write_err157 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err144 == nil && err2 != nil {
-		_write_err144 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err157 == nil && err2 != nil {
+		_write_err157 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err144 == nil && err2 != nil {
-		_write_err144 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err157 == nil && err2 != nil {
+		_write_err157 = thrift.WrapTException(err2)
 	}
-	if _write_err144 != nil {
-		return false, thrift.WrapTException(_write_err144)
+	if _write_err157 != nil {
+		return false, thrift.WrapTException(_write_err157)
 	}
 	return true, err
 }
@@ -20788,11 +22924,11 @@ func (p *SchedulerServiceTasksResult) ReadField0(ctx context.Context, iprot thri
 	tSlice := make([]*TaskStatus, 0, size)
 	p.Success = tSlice
 	for i := 0; i < size; i++ {
-		_elem146 := &TaskStatus{}
-		if err := _elem146.Read(ctx, iprot); err != nil {
-			return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", _elem146), err)
+		_elem159 := &TaskStatus{}
+		if err := _elem159.Read(ctx, iprot); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", _elem159), err)
 		}
-		p.Success = append(p.Success, _elem146)
+		p.Success = append(p.Success, _elem159)
 	}
 	if err := iprot.ReadListEnd(ctx); err != nil {
 		return thrift.PrependError("error reading list end: ", err)
@@ -21504,11 +23640,11 @@ func (p *SchedulerServiceJobsResult) ReadField0(ctx context.Context, iprot thrif
 	tSlice := make([]*JobStatus, 0, size)
 	p.Success = tSlice
 	for i := 0; i < size; i++ {
-		_elem147 := &JobStatus{}
-		if err := _elem147.Read(ctx, iprot); err != nil {
-			return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", _elem147), err)
+		_elem160 := &JobStatus{}
+		if err := _elem160.Read(ctx, iprot); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", _elem160), err)
 		}
-		p.Success = append(p.Success, _elem147)
+		p.Success = append(p.Success, _elem160)
 	}
 	if err := iprot.ReadListEnd(ctx); err != nil {
 		return thrift.PrependError("error reading list end: ", err)
@@ -21788,11 +23924,11 @@ func (p *SchedulerServiceJobTasksResult) ReadField0(ctx context.Context, iprot t
 	tSlice := make([]*JobTask, 0, size)
 	p.Success = tSlice
 	for i := 0; i < size; i++ {
-		_elem148 := &JobTask{}
-		if err := _elem148.Read(ctx, iprot); err != nil {
-			return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", _elem148), err)
+		_elem161 := &JobTask{}
+		if err := _elem161.Read(ctx, iprot); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", _elem161), err)
 		}
-		p.Success = append(p.Success, _elem148)
+		p.Success = append(p.Success, _elem161)
 	}
 	if err := iprot.ReadListEnd(ctx); err != nil {
 		return thrift.PrependError("error reading list end: ", err)
@@ -22654,6 +24790,290 @@ func (p *SchedulerServiceForgetJobResult) String() string {
 	return fmt.Sprintf("SchedulerServiceForgetJobResult(%+v)", *p)
 }
 
+// Attributes:
+//   - Query
+type SchedulerServiceEstimatesArgs struct {
+	Query *EstimateQuery `thrift:"query,1" db:"query" json:"query"`
+}
+
+func NewSchedulerServiceEstimatesArgs() *SchedulerServiceEstimatesArgs {
+	return &SchedulerServiceEstimatesArgs{}
+}
+
+var SchedulerServiceEstimatesArgs_Query_DEFAULT *EstimateQuery
+
+func (p *SchedulerServiceEstimatesArgs) GetQuery() *EstimateQuery {
+	if !p.IsSetQuery() {
+		return SchedulerServiceEstimatesArgs_Query_DEFAULT
+	}
+	return p.Query
+}
+func (p *SchedulerServiceEstimatesArgs) IsSetQuery() bool {
+	return p.Query != nil
+}
+
+func (p *SchedulerServiceEstimatesArgs) Read(ctx context.Context, iprot thrift.TProtocol) error {
+	if _, err := iprot.ReadStructBegin(ctx); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T read error: ", p), err)
+	}
+
+	for {
+		_, fieldTypeId, fieldId, err := iprot.ReadFieldBegin(ctx)
+		if err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T field %d read error: ", p, fieldId), err)
+		}
+		if fieldTypeId == thrift.STOP {
+			break
+		}
+		switch fieldId {
+		case 1:
+			if fieldTypeId == thrift.STRUCT {
+				if err := p.ReadField1(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		default:
+			if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+				return err
+			}
+		}
+		if err := iprot.ReadFieldEnd(ctx); err != nil {
+			return err
+		}
+	}
+	if err := iprot.ReadStructEnd(ctx); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T read struct end error: ", p), err)
+	}
+	return nil
+}
+
+func (p *SchedulerServiceEstimatesArgs) ReadField1(ctx context.Context, iprot thrift.TProtocol) error {
+	p.Query = &EstimateQuery{}
+	if err := p.Query.Read(ctx, iprot); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", p.Query), err)
+	}
+	return nil
+}
+
+func (p *SchedulerServiceEstimatesArgs) Write(ctx context.Context, oprot thrift.TProtocol) error {
+	if err := oprot.WriteStructBegin(ctx, "estimates_args"); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T write struct begin error: ", p), err)
+	}
+	if p != nil {
+		if err := p.writeField1(ctx, oprot); err != nil {
+			return err
+		}
+	}
+	if err := oprot.WriteFieldStop(ctx); err != nil {
+		return thrift.PrependError("write field stop error: ", err)
+	}
+	if err := oprot.WriteStructEnd(ctx); err != nil {
+		return thrift.PrependError("write struct stop error: ", err)
+	}
+	return nil
+}
+
+func (p *SchedulerServiceEstimatesArgs) writeField1(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if err := oprot.WriteFieldBegin(ctx, "query", thrift.STRUCT, 1); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T write field begin error 1:query: ", p), err)
+	}
+	if err := p.Query.Write(ctx, oprot); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T error writing struct: ", p.Query), err)
+	}
+	if err := oprot.WriteFieldEnd(ctx); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T write field end error 1:query: ", p), err)
+	}
+	return err
+}
+
+func (p *SchedulerServiceEstimatesArgs) String() string {
+	if p == nil {
+		return "<nil>"
+	}
+	return fmt.Sprintf("SchedulerServiceEstimatesArgs(%+v)", *p)
+}
+
+// Attributes:
+//   - Success
+//   - E
+type SchedulerServiceEstimatesResult struct {
+	Success []*Estimate   `thrift:"success,0" db:"success" json:"success,omitempty"`
+	E       *ServiceError `thrift:"e,1" db:"e" json:"e,omitempty"`
+}
+
+func NewSchedulerServiceEstimatesResult() *SchedulerServiceEstimatesResult {
+	return &SchedulerServiceEstimatesResult{}
+}
+
+var SchedulerServiceEstimatesResult_Success_DEFAULT []*Estimate
+
+func (p *SchedulerServiceEstimatesResult) GetSuccess() []*Estimate {
+	return p.Success
+}
+
+var SchedulerServiceEstimatesResult_E_DEFAULT *ServiceError
+
+func (p *SchedulerServiceEstimatesResult) GetE() *ServiceError {
+	if !p.IsSetE() {
+		return SchedulerServiceEstimatesResult_E_DEFAULT
+	}
+	return p.E
+}
+func (p *SchedulerServiceEstimatesResult) IsSetSuccess() bool {
+	return p.Success != nil
+}
+
+func (p *SchedulerServiceEstimatesResult) IsSetE() bool {
+	return p.E != nil
+}
+
+func (p *SchedulerServiceEstimatesResult) Read(ctx context.Context, iprot thrift.TProtocol) error {
+	if _, err := iprot.ReadStructBegin(ctx); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T read error: ", p), err)
+	}
+
+	for {
+		_, fieldTypeId, fieldId, err := iprot.ReadFieldBegin(ctx)
+		if err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T field %d read error: ", p, fieldId), err)
+		}
+		if fieldTypeId == thrift.STOP {
+			break
+		}
+		switch fieldId {
+		case 0:
+			if fieldTypeId == thrift.LIST {
+				if err := p.ReadField0(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 1:
+			if fieldTypeId == thrift.STRUCT {
+				if err := p.ReadField1(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		default:
+			if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+				return err
+			}
+		}
+		if err := iprot.ReadFieldEnd(ctx); err != nil {
+			return err
+		}
+	}
+	if err := iprot.ReadStructEnd(ctx); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T read struct end error: ", p), err)
+	}
+	return nil
+}
+
+func (p *SchedulerServiceEstimatesResult) ReadField0(ctx context.Context, iprot thrift.TProtocol) error {
+	_, size, err := iprot.ReadListBegin(ctx)
+	if err != nil {
+		return thrift.PrependError("error reading list begin: ", err)
+	}
+	tSlice := make([]*Estimate, 0, size)
+	p.Success = tSlice
+	for i := 0; i < size; i++ {
+		_elem162 := &Estimate{}
+		if err := _elem162.Read(ctx, iprot); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", _elem162), err)
+		}
+		p.Success = append(p.Success, _elem162)
+	}
+	if err := iprot.ReadListEnd(ctx); err != nil {
+		return thrift.PrependError("error reading list end: ", err)
+	}
+	return nil
+}
+
+func (p *SchedulerServiceEstimatesResult) ReadField1(ctx context.Context, iprot thrift.TProtocol) error {
+	p.E = &ServiceError{}
+	if err := p.E.Read(ctx, iprot); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", p.E), err)
+	}
+	return nil
+}
+
+func (p *SchedulerServiceEstimatesResult) Write(ctx context.Context, oprot thrift.TProtocol) error {
+	if err := oprot.WriteStructBegin(ctx, "estimates_result"); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T write struct begin error: ", p), err)
+	}
+	if p != nil {
+		if err := p.writeField0(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField1(ctx, oprot); err != nil {
+			return err
+		}
+	}
+	if err := oprot.WriteFieldStop(ctx); err != nil {
+		return thrift.PrependError("write field stop error: ", err)
+	}
+	if err := oprot.WriteStructEnd(ctx); err != nil {
+		return thrift.PrependError("write struct stop error: ", err)
+	}
+	return nil
+}
+
+func (p *SchedulerServiceEstimatesResult) writeField0(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetSuccess() {
+		if err := oprot.WriteFieldBegin(ctx, "success", thrift.LIST, 0); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 0:success: ", p), err)
+		}
+		if err := oprot.WriteListBegin(ctx, thrift.STRUCT, len(p.Success)); err != nil {
+			return thrift.PrependError("error writing list begin: ", err)
+		}
+		for _, v := range p.Success {
+			if err := v.Write(ctx, oprot); err != nil {
+				return thrift.PrependError(fmt.Sprintf("%T error writing struct: ", v), err)
+			}
+		}
+		if err := oprot.WriteListEnd(ctx); err != nil {
+			return thrift.PrependError("error writing list end: ", err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 0:success: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *SchedulerServiceEstimatesResult) writeField1(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetE() {
+		if err := oprot.WriteFieldBegin(ctx, "e", thrift.STRUCT, 1); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 1:e: ", p), err)
+		}
+		if err := p.E.Write(ctx, oprot); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T error writing struct: ", p.E), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 1:e: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *SchedulerServiceEstimatesResult) String() string {
+	if p == nil {
+		return "<nil>"
+	}
+	return fmt.Sprintf("SchedulerServiceEstimatesResult(%+v)", *p)
+}
+
 type SchedulerServiceViewArgs struct {
 }
 
@@ -23428,19 +25848,19 @@ func (p *SchedulerServiceCountersResult) ReadField0(ctx context.Context, iprot t
 	tMap := make(map[string]int64, size)
 	p.Success = tMap
 	for i := 0; i < size; i++ {
-		var _key149 string
+		var _key163 string
 		if v, err := iprot.ReadString(ctx); err != nil {
 			return thrift.PrependError("error reading field 0: ", err)
 		} else {
-			_key149 = v
+			_key163 = v
 		}
-		var _val150 int64
+		var _val164 int64
 		if v, err := iprot.ReadI64(ctx); err != nil {
 			return thrift.PrependError("error reading field 0: ", err)
 		} else {
-			_val150 = v
+			_val164 = v
 		}
-		p.Success[_key149] = _val150
+		p.Success[_key163] = _val164
 	}
 	if err := iprot.ReadMapEnd(ctx); err != nil {
 		return thrift.PrependError("error reading map end: ", err)
@@ -23811,22 +26231,22 @@ func (p *WorkerServiceClient) SetLastResponseMeta_(meta thrift.ResponseMeta) {
 // Parameters:
 //   - Scheduler
 func (p *WorkerServiceClient) Attach(ctx context.Context, scheduler *SchedulerRef) (_r *AttachReply, _err error) {
-	var _args151 WorkerServiceAttachArgs
-	_args151.Scheduler = scheduler
-	var _result153 WorkerServiceAttachResult
-	var _meta152 thrift.ResponseMeta
-	_meta152, _err = p.Client_().Call(ctx, "attach", &_args151, &_result153)
-	p.SetLastResponseMeta_(_meta152)
+	var _args165 WorkerServiceAttachArgs
+	_args165.Scheduler = scheduler
+	var _result167 WorkerServiceAttachResult
+	var _meta166 thrift.ResponseMeta
+	_meta166, _err = p.Client_().Call(ctx, "attach", &_args165, &_result167)
+	p.SetLastResponseMeta_(_meta166)
 	if _err != nil {
 		return
 	}
 	switch {
-	case _result153.E != nil:
-		return _r, _result153.E
+	case _result167.E != nil:
+		return _r, _result167.E
 	}
 
-	if _ret154 := _result153.GetSuccess(); _ret154 != nil {
-		return _ret154, nil
+	if _ret168 := _result167.GetSuccess(); _ret168 != nil {
+		return _ret168, nil
 	}
 	return nil, thrift.NewTApplicationException(thrift.MISSING_RESULT, "attach failed: unknown result")
 }
@@ -23834,97 +26254,11 @@ func (p *WorkerServiceClient) Attach(ctx context.Context, scheduler *SchedulerRe
 // Parameters:
 //   - Request
 func (p *WorkerServiceClient) Enqueue(ctx context.Context, request *EnqueueRequest) (_r *EnqueueReply, _err error) {
-	var _args155 WorkerServiceEnqueueArgs
-	_args155.Request = request
-	var _result157 WorkerServiceEnqueueResult
-	var _meta156 thrift.ResponseMeta
-	_meta156, _err = p.Client_().Call(ctx, "enqueue", &_args155, &_result157)
-	p.SetLastResponseMeta_(_meta156)
-	if _err != nil {
-		return
-	}
-	switch {
-	case _result157.E != nil:
-		return _r, _result157.E
-	}
-
-	if _ret158 := _result157.GetSuccess(); _ret158 != nil {
-		return _ret158, nil
-	}
-	return nil, thrift.NewTApplicationException(thrift.MISSING_RESULT, "enqueue failed: unknown result")
-}
-
-// Parameters:
-//   - Request
-func (p *WorkerServiceClient) Probe(ctx context.Context, request *ProbeRequest) (_r *ProbeReply, _err error) {
-	var _args159 WorkerServiceProbeArgs
-	_args159.Request = request
-	var _result161 WorkerServiceProbeResult
-	var _meta160 thrift.ResponseMeta
-	_meta160, _err = p.Client_().Call(ctx, "probe", &_args159, &_result161)
-	p.SetLastResponseMeta_(_meta160)
-	if _err != nil {
-		return
-	}
-	switch {
-	case _result161.E != nil:
-		return _r, _result161.E
-	}
-
-	if _ret162 := _result161.GetSuccess(); _ret162 != nil {
-		return _ret162, nil
-	}
-	return nil, thrift.NewTApplicationException(thrift.MISSING_RESULT, "probe failed: unknown result")
-}
-
-// Parameters:
-//   - TaskID
-func (p *WorkerServiceClient) Cancel(ctx context.Context, task_id string) (_r bool, _err error) {
-	var _args163 WorkerServiceCancelArgs
-	_args163.TaskID = task_id
-	var _result165 WorkerServiceCancelResult
-	var _meta164 thrift.ResponseMeta
-	_meta164, _err = p.Client_().Call(ctx, "cancel", &_args163, &_result165)
-	p.SetLastResponseMeta_(_meta164)
-	if _err != nil {
-		return
-	}
-	switch {
-	case _result165.E != nil:
-		return _r, _result165.E
-	}
-
-	return _result165.GetSuccess(), nil
-}
-
-// Parameters:
-//   - Draining
-func (p *WorkerServiceClient) Drain(ctx context.Context, draining bool) (_err error) {
-	var _args166 WorkerServiceDrainArgs
-	_args166.Draining = draining
-	var _result168 WorkerServiceDrainResult
-	var _meta167 thrift.ResponseMeta
-	_meta167, _err = p.Client_().Call(ctx, "drain", &_args166, &_result168)
-	p.SetLastResponseMeta_(_meta167)
-	if _err != nil {
-		return
-	}
-	switch {
-	case _result168.E != nil:
-		return _result168.E
-	}
-
-	return nil
-}
-
-// Parameters:
-//   - Query
-func (p *WorkerServiceClient) Tasks(ctx context.Context, query *TaskQuery) (_r []*TaskStatus, _err error) {
-	var _args169 WorkerServiceTasksArgs
-	_args169.Query = query
-	var _result171 WorkerServiceTasksResult
+	var _args169 WorkerServiceEnqueueArgs
+	_args169.Request = request
+	var _result171 WorkerServiceEnqueueResult
 	var _meta170 thrift.ResponseMeta
-	_meta170, _err = p.Client_().Call(ctx, "tasks", &_args169, &_result171)
+	_meta170, _err = p.Client_().Call(ctx, "enqueue", &_args169, &_result171)
 	p.SetLastResponseMeta_(_meta170)
 	if _err != nil {
 		return
@@ -23934,97 +26268,103 @@ func (p *WorkerServiceClient) Tasks(ctx context.Context, query *TaskQuery) (_r [
 		return _r, _result171.E
 	}
 
-	return _result171.GetSuccess(), nil
-}
-
-// Parameters:
-//   - Command
-func (p *WorkerServiceClient) Refuses(ctx context.Context, command *Template) (_r string, _err error) {
-	var _args172 WorkerServiceRefusesArgs
-	_args172.Command = command
-	var _result174 WorkerServiceRefusesResult
-	var _meta173 thrift.ResponseMeta
-	_meta173, _err = p.Client_().Call(ctx, "refuses", &_args172, &_result174)
-	p.SetLastResponseMeta_(_meta173)
-	if _err != nil {
-		return
+	if _ret172 := _result171.GetSuccess(); _ret172 != nil {
+		return _ret172, nil
 	}
-	switch {
-	case _result174.E != nil:
-		return _r, _result174.E
-	}
-
-	return _result174.GetSuccess(), nil
+	return nil, thrift.NewTApplicationException(thrift.MISSING_RESULT, "enqueue failed: unknown result")
 }
 
 // Parameters:
 //   - Request
-func (p *WorkerServiceClient) Output(ctx context.Context, request *OutputRequest) (_r *OutputChunk, _err error) {
-	var _args175 WorkerServiceOutputArgs
-	_args175.Request = request
-	var _result177 WorkerServiceOutputResult
-	var _meta176 thrift.ResponseMeta
-	_meta176, _err = p.Client_().Call(ctx, "output", &_args175, &_result177)
-	p.SetLastResponseMeta_(_meta176)
+func (p *WorkerServiceClient) Probe(ctx context.Context, request *ProbeRequest) (_r *ProbeReply, _err error) {
+	var _args173 WorkerServiceProbeArgs
+	_args173.Request = request
+	var _result175 WorkerServiceProbeResult
+	var _meta174 thrift.ResponseMeta
+	_meta174, _err = p.Client_().Call(ctx, "probe", &_args173, &_result175)
+	p.SetLastResponseMeta_(_meta174)
 	if _err != nil {
 		return
 	}
 	switch {
-	case _result177.E != nil:
-		return _r, _result177.E
+	case _result175.E != nil:
+		return _r, _result175.E
 	}
 
-	if _ret178 := _result177.GetSuccess(); _ret178 != nil {
-		return _ret178, nil
+	if _ret176 := _result175.GetSuccess(); _ret176 != nil {
+		return _ret176, nil
 	}
-	return nil, thrift.NewTApplicationException(thrift.MISSING_RESULT, "output failed: unknown result")
+	return nil, thrift.NewTApplicationException(thrift.MISSING_RESULT, "probe failed: unknown result")
 }
 
 // Parameters:
-//   - Job
-func (p *WorkerServiceClient) ForgetJob(ctx context.Context, job string) (_err error) {
-	var _args179 WorkerServiceForgetJobArgs
-	_args179.Job = job
-	var _result181 WorkerServiceForgetJobResult
-	var _meta180 thrift.ResponseMeta
-	_meta180, _err = p.Client_().Call(ctx, "forgetJob", &_args179, &_result181)
-	p.SetLastResponseMeta_(_meta180)
+//   - TaskID
+func (p *WorkerServiceClient) Cancel(ctx context.Context, task_id string) (_r bool, _err error) {
+	var _args177 WorkerServiceCancelArgs
+	_args177.TaskID = task_id
+	var _result179 WorkerServiceCancelResult
+	var _meta178 thrift.ResponseMeta
+	_meta178, _err = p.Client_().Call(ctx, "cancel", &_args177, &_result179)
+	p.SetLastResponseMeta_(_meta178)
 	if _err != nil {
 		return
 	}
 	switch {
-	case _result181.E != nil:
-		return _result181.E
+	case _result179.E != nil:
+		return _r, _result179.E
+	}
+
+	return _result179.GetSuccess(), nil
+}
+
+// Parameters:
+//   - Draining
+func (p *WorkerServiceClient) Drain(ctx context.Context, draining bool) (_err error) {
+	var _args180 WorkerServiceDrainArgs
+	_args180.Draining = draining
+	var _result182 WorkerServiceDrainResult
+	var _meta181 thrift.ResponseMeta
+	_meta181, _err = p.Client_().Call(ctx, "drain", &_args180, &_result182)
+	p.SetLastResponseMeta_(_meta181)
+	if _err != nil {
+		return
+	}
+	switch {
+	case _result182.E != nil:
+		return _result182.E
 	}
 
 	return nil
 }
 
-func (p *WorkerServiceClient) State(ctx context.Context) (_r *Report, _err error) {
-	var _args182 WorkerServiceStateArgs
-	var _result184 WorkerServiceStateResult
-	var _meta183 thrift.ResponseMeta
-	_meta183, _err = p.Client_().Call(ctx, "state", &_args182, &_result184)
-	p.SetLastResponseMeta_(_meta183)
+// Parameters:
+//   - Query
+func (p *WorkerServiceClient) Tasks(ctx context.Context, query *TaskQuery) (_r []*TaskStatus, _err error) {
+	var _args183 WorkerServiceTasksArgs
+	_args183.Query = query
+	var _result185 WorkerServiceTasksResult
+	var _meta184 thrift.ResponseMeta
+	_meta184, _err = p.Client_().Call(ctx, "tasks", &_args183, &_result185)
+	p.SetLastResponseMeta_(_meta184)
 	if _err != nil {
 		return
 	}
 	switch {
-	case _result184.E != nil:
-		return _r, _result184.E
+	case _result185.E != nil:
+		return _r, _result185.E
 	}
 
-	if _ret185 := _result184.GetSuccess(); _ret185 != nil {
-		return _ret185, nil
-	}
-	return nil, thrift.NewTApplicationException(thrift.MISSING_RESULT, "state failed: unknown result")
+	return _result185.GetSuccess(), nil
 }
 
-func (p *WorkerServiceClient) Counters(ctx context.Context) (_r map[string]int64, _err error) {
-	var _args186 WorkerServiceCountersArgs
-	var _result188 WorkerServiceCountersResult
+// Parameters:
+//   - Command
+func (p *WorkerServiceClient) Refuses(ctx context.Context, command *Template) (_r string, _err error) {
+	var _args186 WorkerServiceRefusesArgs
+	_args186.Command = command
+	var _result188 WorkerServiceRefusesResult
 	var _meta187 thrift.ResponseMeta
-	_meta187, _err = p.Client_().Call(ctx, "counters", &_args186, &_result188)
+	_meta187, _err = p.Client_().Call(ctx, "refuses", &_args186, &_result188)
 	p.SetLastResponseMeta_(_meta187)
 	if _err != nil {
 		return
@@ -24037,11 +26377,14 @@ func (p *WorkerServiceClient) Counters(ctx context.Context) (_r map[string]int64
 	return _result188.GetSuccess(), nil
 }
 
-func (p *WorkerServiceClient) Setup(ctx context.Context) (_r *Setup, _err error) {
-	var _args189 WorkerServiceSetupArgs
-	var _result191 WorkerServiceSetupResult
+// Parameters:
+//   - Request
+func (p *WorkerServiceClient) Output(ctx context.Context, request *OutputRequest) (_r *OutputChunk, _err error) {
+	var _args189 WorkerServiceOutputArgs
+	_args189.Request = request
+	var _result191 WorkerServiceOutputResult
 	var _meta190 thrift.ResponseMeta
-	_meta190, _err = p.Client_().Call(ctx, "setup", &_args189, &_result191)
+	_meta190, _err = p.Client_().Call(ctx, "output", &_args189, &_result191)
 	p.SetLastResponseMeta_(_meta190)
 	if _err != nil {
 		return
@@ -24053,6 +26396,83 @@ func (p *WorkerServiceClient) Setup(ctx context.Context) (_r *Setup, _err error)
 
 	if _ret192 := _result191.GetSuccess(); _ret192 != nil {
 		return _ret192, nil
+	}
+	return nil, thrift.NewTApplicationException(thrift.MISSING_RESULT, "output failed: unknown result")
+}
+
+// Parameters:
+//   - Job
+func (p *WorkerServiceClient) ForgetJob(ctx context.Context, job string) (_err error) {
+	var _args193 WorkerServiceForgetJobArgs
+	_args193.Job = job
+	var _result195 WorkerServiceForgetJobResult
+	var _meta194 thrift.ResponseMeta
+	_meta194, _err = p.Client_().Call(ctx, "forgetJob", &_args193, &_result195)
+	p.SetLastResponseMeta_(_meta194)
+	if _err != nil {
+		return
+	}
+	switch {
+	case _result195.E != nil:
+		return _result195.E
+	}
+
+	return nil
+}
+
+func (p *WorkerServiceClient) State(ctx context.Context) (_r *Report, _err error) {
+	var _args196 WorkerServiceStateArgs
+	var _result198 WorkerServiceStateResult
+	var _meta197 thrift.ResponseMeta
+	_meta197, _err = p.Client_().Call(ctx, "state", &_args196, &_result198)
+	p.SetLastResponseMeta_(_meta197)
+	if _err != nil {
+		return
+	}
+	switch {
+	case _result198.E != nil:
+		return _r, _result198.E
+	}
+
+	if _ret199 := _result198.GetSuccess(); _ret199 != nil {
+		return _ret199, nil
+	}
+	return nil, thrift.NewTApplicationException(thrift.MISSING_RESULT, "state failed: unknown result")
+}
+
+func (p *WorkerServiceClient) Counters(ctx context.Context) (_r map[string]int64, _err error) {
+	var _args200 WorkerServiceCountersArgs
+	var _result202 WorkerServiceCountersResult
+	var _meta201 thrift.ResponseMeta
+	_meta201, _err = p.Client_().Call(ctx, "counters", &_args200, &_result202)
+	p.SetLastResponseMeta_(_meta201)
+	if _err != nil {
+		return
+	}
+	switch {
+	case _result202.E != nil:
+		return _r, _result202.E
+	}
+
+	return _result202.GetSuccess(), nil
+}
+
+func (p *WorkerServiceClient) Setup(ctx context.Context) (_r *Setup, _err error) {
+	var _args203 WorkerServiceSetupArgs
+	var _result205 WorkerServiceSetupResult
+	var _meta204 thrift.ResponseMeta
+	_meta204, _err = p.Client_().Call(ctx, "setup", &_args203, &_result205)
+	p.SetLastResponseMeta_(_meta204)
+	if _err != nil {
+		return
+	}
+	switch {
+	case _result205.E != nil:
+		return _r, _result205.E
+	}
+
+	if _ret206 := _result205.GetSuccess(); _ret206 != nil {
+		return _ret206, nil
 	}
 	return nil, thrift.NewTApplicationException(thrift.MISSING_RESULT, "setup failed: unknown result")
 }
@@ -24077,20 +26497,20 @@ func (p *WorkerServiceProcessor) ProcessorMap() map[string]thrift.TProcessorFunc
 
 func NewWorkerServiceProcessor(handler WorkerService) *WorkerServiceProcessor {
 
-	self193 := &WorkerServiceProcessor{handler: handler, processorMap: make(map[string]thrift.TProcessorFunction)}
-	self193.processorMap["attach"] = &workerServiceProcessorAttach{handler: handler}
-	self193.processorMap["enqueue"] = &workerServiceProcessorEnqueue{handler: handler}
-	self193.processorMap["probe"] = &workerServiceProcessorProbe{handler: handler}
-	self193.processorMap["cancel"] = &workerServiceProcessorCancel{handler: handler}
-	self193.processorMap["drain"] = &workerServiceProcessorDrain{handler: handler}
-	self193.processorMap["tasks"] = &workerServiceProcessorTasks{handler: handler}
-	self193.processorMap["refuses"] = &workerServiceProcessorRefuses{handler: handler}
-	self193.processorMap["output"] = &workerServiceProcessorOutput{handler: handler}
-	self193.processorMap["forgetJob"] = &workerServiceProcessorForgetJob{handler: handler}
-	self193.processorMap["state"] = &workerServiceProcessorState{handler: handler}
-	self193.processorMap["counters"] = &workerServiceProcessorCounters{handler: handler}
-	self193.processorMap["setup"] = &workerServiceProcessorSetup{handler: handler}
-	return self193
+	self207 := &WorkerServiceProcessor{handler: handler, processorMap: make(map[string]thrift.TProcessorFunction)}
+	self207.processorMap["attach"] = &workerServiceProcessorAttach{handler: handler}
+	self207.processorMap["enqueue"] = &workerServiceProcessorEnqueue{handler: handler}
+	self207.processorMap["probe"] = &workerServiceProcessorProbe{handler: handler}
+	self207.processorMap["cancel"] = &workerServiceProcessorCancel{handler: handler}
+	self207.processorMap["drain"] = &workerServiceProcessorDrain{handler: handler}
+	self207.processorMap["tasks"] = &workerServiceProcessorTasks{handler: handler}
+	self207.processorMap["refuses"] = &workerServiceProcessorRefuses{handler: handler}
+	self207.processorMap["output"] = &workerServiceProcessorOutput{handler: handler}
+	self207.processorMap["forgetJob"] = &workerServiceProcessorForgetJob{handler: handler}
+	self207.processorMap["state"] = &workerServiceProcessorState{handler: handler}
+	self207.processorMap["counters"] = &workerServiceProcessorCounters{handler: handler}
+	self207.processorMap["setup"] = &workerServiceProcessorSetup{handler: handler}
+	return self207
 }
 
 func (p *WorkerServiceProcessor) Process(ctx context.Context, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
@@ -24103,12 +26523,12 @@ func (p *WorkerServiceProcessor) Process(ctx context.Context, iprot, oprot thrif
 	}
 	iprot.Skip(ctx, thrift.STRUCT)
 	iprot.ReadMessageEnd(ctx)
-	x194 := thrift.NewTApplicationException(thrift.UNKNOWN_METHOD, "Unknown function "+name)
+	x208 := thrift.NewTApplicationException(thrift.UNKNOWN_METHOD, "Unknown function "+name)
 	oprot.WriteMessageBegin(ctx, name, thrift.EXCEPTION, seqId)
-	x194.Write(ctx, oprot)
+	x208.Write(ctx, oprot)
 	oprot.WriteMessageEnd(ctx)
 	oprot.Flush(ctx)
-	return false, x194
+	return false, x208
 
 }
 
@@ -24117,7 +26537,7 @@ type workerServiceProcessorAttach struct {
 }
 
 func (p *workerServiceProcessorAttach) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err195 error
+	var _write_err209 error
 	args := WorkerServiceAttachArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -24167,21 +26587,21 @@ func (p *workerServiceProcessorAttach) Process(ctx context.Context, seqId int32,
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc196 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing attach: "+err2.Error())
+			_exc210 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing attach: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "attach", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err195 = thrift.WrapTException(err2)
+				_write_err209 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc196.Write(ctx, oprot); _write_err195 == nil && err2 != nil {
-				_write_err195 = thrift.WrapTException(err2)
+			if err2 := _exc210.Write(ctx, oprot); _write_err209 == nil && err2 != nil {
+				_write_err209 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err195 == nil && err2 != nil {
-				_write_err195 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err209 == nil && err2 != nil {
+				_write_err209 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err195 == nil && err2 != nil {
-				_write_err195 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err209 == nil && err2 != nil {
+				_write_err209 = thrift.WrapTException(err2)
 			}
-			if _write_err195 != nil {
-				return false, thrift.WrapTException(_write_err195)
+			if _write_err209 != nil {
+				return false, thrift.WrapTException(_write_err209)
 			}
 			return true, err
 		}
@@ -24190,19 +26610,19 @@ func (p *workerServiceProcessorAttach) Process(ctx context.Context, seqId int32,
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "attach", thrift.REPLY, seqId); err2 != nil {
-		_write_err195 = thrift.WrapTException(err2)
+		_write_err209 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err195 == nil && err2 != nil {
-		_write_err195 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err209 == nil && err2 != nil {
+		_write_err209 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err195 == nil && err2 != nil {
-		_write_err195 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err209 == nil && err2 != nil {
+		_write_err209 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err195 == nil && err2 != nil {
-		_write_err195 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err209 == nil && err2 != nil {
+		_write_err209 = thrift.WrapTException(err2)
 	}
-	if _write_err195 != nil {
-		return false, thrift.WrapTException(_write_err195)
+	if _write_err209 != nil {
+		return false, thrift.WrapTException(_write_err209)
 	}
 	return true, err
 }
@@ -24212,7 +26632,7 @@ type workerServiceProcessorEnqueue struct {
 }
 
 func (p *workerServiceProcessorEnqueue) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err197 error
+	var _write_err211 error
 	args := WorkerServiceEnqueueArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -24262,21 +26682,21 @@ func (p *workerServiceProcessorEnqueue) Process(ctx context.Context, seqId int32
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc198 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing enqueue: "+err2.Error())
+			_exc212 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing enqueue: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "enqueue", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err197 = thrift.WrapTException(err2)
+				_write_err211 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc198.Write(ctx, oprot); _write_err197 == nil && err2 != nil {
-				_write_err197 = thrift.WrapTException(err2)
+			if err2 := _exc212.Write(ctx, oprot); _write_err211 == nil && err2 != nil {
+				_write_err211 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err197 == nil && err2 != nil {
-				_write_err197 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err211 == nil && err2 != nil {
+				_write_err211 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err197 == nil && err2 != nil {
-				_write_err197 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err211 == nil && err2 != nil {
+				_write_err211 = thrift.WrapTException(err2)
 			}
-			if _write_err197 != nil {
-				return false, thrift.WrapTException(_write_err197)
+			if _write_err211 != nil {
+				return false, thrift.WrapTException(_write_err211)
 			}
 			return true, err
 		}
@@ -24285,19 +26705,19 @@ func (p *workerServiceProcessorEnqueue) Process(ctx context.Context, seqId int32
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "enqueue", thrift.REPLY, seqId); err2 != nil {
-		_write_err197 = thrift.WrapTException(err2)
+		_write_err211 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err197 == nil && err2 != nil {
-		_write_err197 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err211 == nil && err2 != nil {
+		_write_err211 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err197 == nil && err2 != nil {
-		_write_err197 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err211 == nil && err2 != nil {
+		_write_err211 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err197 == nil && err2 != nil {
-		_write_err197 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err211 == nil && err2 != nil {
+		_write_err211 = thrift.WrapTException(err2)
 	}
-	if _write_err197 != nil {
-		return false, thrift.WrapTException(_write_err197)
+	if _write_err211 != nil {
+		return false, thrift.WrapTException(_write_err211)
 	}
 	return true, err
 }
@@ -24307,7 +26727,7 @@ type workerServiceProcessorProbe struct {
 }
 
 func (p *workerServiceProcessorProbe) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err199 error
+	var _write_err213 error
 	args := WorkerServiceProbeArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -24357,21 +26777,21 @@ func (p *workerServiceProcessorProbe) Process(ctx context.Context, seqId int32, 
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc200 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing probe: "+err2.Error())
+			_exc214 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing probe: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "probe", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err199 = thrift.WrapTException(err2)
+				_write_err213 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc200.Write(ctx, oprot); _write_err199 == nil && err2 != nil {
-				_write_err199 = thrift.WrapTException(err2)
+			if err2 := _exc214.Write(ctx, oprot); _write_err213 == nil && err2 != nil {
+				_write_err213 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err199 == nil && err2 != nil {
-				_write_err199 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err213 == nil && err2 != nil {
+				_write_err213 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err199 == nil && err2 != nil {
-				_write_err199 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err213 == nil && err2 != nil {
+				_write_err213 = thrift.WrapTException(err2)
 			}
-			if _write_err199 != nil {
-				return false, thrift.WrapTException(_write_err199)
+			if _write_err213 != nil {
+				return false, thrift.WrapTException(_write_err213)
 			}
 			return true, err
 		}
@@ -24380,19 +26800,19 @@ func (p *workerServiceProcessorProbe) Process(ctx context.Context, seqId int32, 
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "probe", thrift.REPLY, seqId); err2 != nil {
-		_write_err199 = thrift.WrapTException(err2)
+		_write_err213 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err199 == nil && err2 != nil {
-		_write_err199 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err213 == nil && err2 != nil {
+		_write_err213 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err199 == nil && err2 != nil {
-		_write_err199 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err213 == nil && err2 != nil {
+		_write_err213 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err199 == nil && err2 != nil {
-		_write_err199 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err213 == nil && err2 != nil {
+		_write_err213 = thrift.WrapTException(err2)
 	}
-	if _write_err199 != nil {
-		return false, thrift.WrapTException(_write_err199)
+	if _write_err213 != nil {
+		return false, thrift.WrapTException(_write_err213)
 	}
 	return true, err
 }
@@ -24402,7 +26822,7 @@ type workerServiceProcessorCancel struct {
 }
 
 func (p *workerServiceProcessorCancel) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err201 error
+	var _write_err215 error
 	args := WorkerServiceCancelArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -24452,21 +26872,21 @@ func (p *workerServiceProcessorCancel) Process(ctx context.Context, seqId int32,
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc202 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing cancel: "+err2.Error())
+			_exc216 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing cancel: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "cancel", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err201 = thrift.WrapTException(err2)
+				_write_err215 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc202.Write(ctx, oprot); _write_err201 == nil && err2 != nil {
-				_write_err201 = thrift.WrapTException(err2)
+			if err2 := _exc216.Write(ctx, oprot); _write_err215 == nil && err2 != nil {
+				_write_err215 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err201 == nil && err2 != nil {
-				_write_err201 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err215 == nil && err2 != nil {
+				_write_err215 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err201 == nil && err2 != nil {
-				_write_err201 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err215 == nil && err2 != nil {
+				_write_err215 = thrift.WrapTException(err2)
 			}
-			if _write_err201 != nil {
-				return false, thrift.WrapTException(_write_err201)
+			if _write_err215 != nil {
+				return false, thrift.WrapTException(_write_err215)
 			}
 			return true, err
 		}
@@ -24475,19 +26895,19 @@ func (p *workerServiceProcessorCancel) Process(ctx context.Context, seqId int32,
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "cancel", thrift.REPLY, seqId); err2 != nil {
-		_write_err201 = thrift.WrapTException(err2)
+		_write_err215 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err201 == nil && err2 != nil {
-		_write_err201 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err215 == nil && err2 != nil {
+		_write_err215 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err201 == nil && err2 != nil {
-		_write_err201 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err215 == nil && err2 != nil {
+		_write_err215 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err201 == nil && err2 != nil {
-		_write_err201 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err215 == nil && err2 != nil {
+		_write_err215 = thrift.WrapTException(err2)
 	}
-	if _write_err201 != nil {
-		return false, thrift.WrapTException(_write_err201)
+	if _write_err215 != nil {
+		return false, thrift.WrapTException(_write_err215)
 	}
 	return true, err
 }
@@ -24497,7 +26917,7 @@ type workerServiceProcessorDrain struct {
 }
 
 func (p *workerServiceProcessorDrain) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err203 error
+	var _write_err217 error
 	args := WorkerServiceDrainArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -24547,40 +26967,40 @@ func (p *workerServiceProcessorDrain) Process(ctx context.Context, seqId int32, 
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc204 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing drain: "+err2.Error())
+			_exc218 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing drain: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "drain", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err203 = thrift.WrapTException(err2)
+				_write_err217 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc204.Write(ctx, oprot); _write_err203 == nil && err2 != nil {
-				_write_err203 = thrift.WrapTException(err2)
+			if err2 := _exc218.Write(ctx, oprot); _write_err217 == nil && err2 != nil {
+				_write_err217 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err203 == nil && err2 != nil {
-				_write_err203 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err217 == nil && err2 != nil {
+				_write_err217 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err203 == nil && err2 != nil {
-				_write_err203 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err217 == nil && err2 != nil {
+				_write_err217 = thrift.WrapTException(err2)
 			}
-			if _write_err203 != nil {
-				return false, thrift.WrapTException(_write_err203)
+			if _write_err217 != nil {
+				return false, thrift.WrapTException(_write_err217)
 			}
 			return true, err
 		}
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "drain", thrift.REPLY, seqId); err2 != nil {
-		_write_err203 = thrift.WrapTException(err2)
+		_write_err217 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err203 == nil && err2 != nil {
-		_write_err203 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err217 == nil && err2 != nil {
+		_write_err217 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err203 == nil && err2 != nil {
-		_write_err203 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err217 == nil && err2 != nil {
+		_write_err217 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err203 == nil && err2 != nil {
-		_write_err203 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err217 == nil && err2 != nil {
+		_write_err217 = thrift.WrapTException(err2)
 	}
-	if _write_err203 != nil {
-		return false, thrift.WrapTException(_write_err203)
+	if _write_err217 != nil {
+		return false, thrift.WrapTException(_write_err217)
 	}
 	return true, err
 }
@@ -24590,7 +27010,7 @@ type workerServiceProcessorTasks struct {
 }
 
 func (p *workerServiceProcessorTasks) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err205 error
+	var _write_err219 error
 	args := WorkerServiceTasksArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -24640,21 +27060,21 @@ func (p *workerServiceProcessorTasks) Process(ctx context.Context, seqId int32, 
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc206 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing tasks: "+err2.Error())
+			_exc220 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing tasks: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "tasks", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err205 = thrift.WrapTException(err2)
+				_write_err219 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc206.Write(ctx, oprot); _write_err205 == nil && err2 != nil {
-				_write_err205 = thrift.WrapTException(err2)
+			if err2 := _exc220.Write(ctx, oprot); _write_err219 == nil && err2 != nil {
+				_write_err219 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err205 == nil && err2 != nil {
-				_write_err205 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err219 == nil && err2 != nil {
+				_write_err219 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err205 == nil && err2 != nil {
-				_write_err205 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err219 == nil && err2 != nil {
+				_write_err219 = thrift.WrapTException(err2)
 			}
-			if _write_err205 != nil {
-				return false, thrift.WrapTException(_write_err205)
+			if _write_err219 != nil {
+				return false, thrift.WrapTException(_write_err219)
 			}
 			return true, err
 		}
@@ -24663,19 +27083,19 @@ func (p *workerServiceProcessorTasks) Process(ctx context.Context, seqId int32, 
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "tasks", thrift.REPLY, seqId); err2 != nil {
-		_write_err205 = thrift.WrapTException(err2)
+		_write_err219 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err205 == nil && err2 != nil {
-		_write_err205 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err219 == nil && err2 != nil {
+		_write_err219 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err205 == nil && err2 != nil {
-		_write_err205 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err219 == nil && err2 != nil {
+		_write_err219 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err205 == nil && err2 != nil {
-		_write_err205 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err219 == nil && err2 != nil {
+		_write_err219 = thrift.WrapTException(err2)
 	}
-	if _write_err205 != nil {
-		return false, thrift.WrapTException(_write_err205)
+	if _write_err219 != nil {
+		return false, thrift.WrapTException(_write_err219)
 	}
 	return true, err
 }
@@ -24685,7 +27105,7 @@ type workerServiceProcessorRefuses struct {
 }
 
 func (p *workerServiceProcessorRefuses) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err207 error
+	var _write_err221 error
 	args := WorkerServiceRefusesArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -24735,21 +27155,21 @@ func (p *workerServiceProcessorRefuses) Process(ctx context.Context, seqId int32
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc208 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing refuses: "+err2.Error())
+			_exc222 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing refuses: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "refuses", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err207 = thrift.WrapTException(err2)
+				_write_err221 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc208.Write(ctx, oprot); _write_err207 == nil && err2 != nil {
-				_write_err207 = thrift.WrapTException(err2)
+			if err2 := _exc222.Write(ctx, oprot); _write_err221 == nil && err2 != nil {
+				_write_err221 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err207 == nil && err2 != nil {
-				_write_err207 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err221 == nil && err2 != nil {
+				_write_err221 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err207 == nil && err2 != nil {
-				_write_err207 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err221 == nil && err2 != nil {
+				_write_err221 = thrift.WrapTException(err2)
 			}
-			if _write_err207 != nil {
-				return false, thrift.WrapTException(_write_err207)
+			if _write_err221 != nil {
+				return false, thrift.WrapTException(_write_err221)
 			}
 			return true, err
 		}
@@ -24758,19 +27178,19 @@ func (p *workerServiceProcessorRefuses) Process(ctx context.Context, seqId int32
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "refuses", thrift.REPLY, seqId); err2 != nil {
-		_write_err207 = thrift.WrapTException(err2)
+		_write_err221 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err207 == nil && err2 != nil {
-		_write_err207 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err221 == nil && err2 != nil {
+		_write_err221 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err207 == nil && err2 != nil {
-		_write_err207 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err221 == nil && err2 != nil {
+		_write_err221 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err207 == nil && err2 != nil {
-		_write_err207 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err221 == nil && err2 != nil {
+		_write_err221 = thrift.WrapTException(err2)
 	}
-	if _write_err207 != nil {
-		return false, thrift.WrapTException(_write_err207)
+	if _write_err221 != nil {
+		return false, thrift.WrapTException(_write_err221)
 	}
 	return true, err
 }
@@ -24780,7 +27200,7 @@ type workerServiceProcessorOutput struct {
 }
 
 func (p *workerServiceProcessorOutput) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err209 error
+	var _write_err223 error
 	args := WorkerServiceOutputArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -24830,21 +27250,21 @@ func (p *workerServiceProcessorOutput) Process(ctx context.Context, seqId int32,
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc210 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing output: "+err2.Error())
+			_exc224 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing output: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "output", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err209 = thrift.WrapTException(err2)
+				_write_err223 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc210.Write(ctx, oprot); _write_err209 == nil && err2 != nil {
-				_write_err209 = thrift.WrapTException(err2)
+			if err2 := _exc224.Write(ctx, oprot); _write_err223 == nil && err2 != nil {
+				_write_err223 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err209 == nil && err2 != nil {
-				_write_err209 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err223 == nil && err2 != nil {
+				_write_err223 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err209 == nil && err2 != nil {
-				_write_err209 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err223 == nil && err2 != nil {
+				_write_err223 = thrift.WrapTException(err2)
 			}
-			if _write_err209 != nil {
-				return false, thrift.WrapTException(_write_err209)
+			if _write_err223 != nil {
+				return false, thrift.WrapTException(_write_err223)
 			}
 			return true, err
 		}
@@ -24853,19 +27273,19 @@ func (p *workerServiceProcessorOutput) Process(ctx context.Context, seqId int32,
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "output", thrift.REPLY, seqId); err2 != nil {
-		_write_err209 = thrift.WrapTException(err2)
+		_write_err223 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err209 == nil && err2 != nil {
-		_write_err209 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err223 == nil && err2 != nil {
+		_write_err223 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err209 == nil && err2 != nil {
-		_write_err209 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err223 == nil && err2 != nil {
+		_write_err223 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err209 == nil && err2 != nil {
-		_write_err209 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err223 == nil && err2 != nil {
+		_write_err223 = thrift.WrapTException(err2)
 	}
-	if _write_err209 != nil {
-		return false, thrift.WrapTException(_write_err209)
+	if _write_err223 != nil {
+		return false, thrift.WrapTException(_write_err223)
 	}
 	return true, err
 }
@@ -24875,7 +27295,7 @@ type workerServiceProcessorForgetJob struct {
 }
 
 func (p *workerServiceProcessorForgetJob) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err211 error
+	var _write_err225 error
 	args := WorkerServiceForgetJobArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -24925,40 +27345,40 @@ func (p *workerServiceProcessorForgetJob) Process(ctx context.Context, seqId int
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc212 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing forgetJob: "+err2.Error())
+			_exc226 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing forgetJob: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "forgetJob", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err211 = thrift.WrapTException(err2)
+				_write_err225 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc212.Write(ctx, oprot); _write_err211 == nil && err2 != nil {
-				_write_err211 = thrift.WrapTException(err2)
+			if err2 := _exc226.Write(ctx, oprot); _write_err225 == nil && err2 != nil {
+				_write_err225 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err211 == nil && err2 != nil {
-				_write_err211 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err225 == nil && err2 != nil {
+				_write_err225 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err211 == nil && err2 != nil {
-				_write_err211 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err225 == nil && err2 != nil {
+				_write_err225 = thrift.WrapTException(err2)
 			}
-			if _write_err211 != nil {
-				return false, thrift.WrapTException(_write_err211)
+			if _write_err225 != nil {
+				return false, thrift.WrapTException(_write_err225)
 			}
 			return true, err
 		}
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "forgetJob", thrift.REPLY, seqId); err2 != nil {
-		_write_err211 = thrift.WrapTException(err2)
+		_write_err225 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err211 == nil && err2 != nil {
-		_write_err211 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err225 == nil && err2 != nil {
+		_write_err225 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err211 == nil && err2 != nil {
-		_write_err211 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err225 == nil && err2 != nil {
+		_write_err225 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err211 == nil && err2 != nil {
-		_write_err211 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err225 == nil && err2 != nil {
+		_write_err225 = thrift.WrapTException(err2)
 	}
-	if _write_err211 != nil {
-		return false, thrift.WrapTException(_write_err211)
+	if _write_err225 != nil {
+		return false, thrift.WrapTException(_write_err225)
 	}
 	return true, err
 }
@@ -24968,7 +27388,7 @@ type workerServiceProcessorState struct {
 }
 
 func (p *workerServiceProcessorState) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err213 error
+	var _write_err227 error
 	args := WorkerServiceStateArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -25018,21 +27438,21 @@ func (p *workerServiceProcessorState) Process(ctx context.Context, seqId int32, 
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc214 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing state: "+err2.Error())
+			_exc228 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing state: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "state", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err213 = thrift.WrapTException(err2)
+				_write_err227 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc214.Write(ctx, oprot); _write_err213 == nil && err2 != nil {
-				_write_err213 = thrift.WrapTException(err2)
+			if err2 := _exc228.Write(ctx, oprot); _write_err227 == nil && err2 != nil {
+				_write_err227 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err213 == nil && err2 != nil {
-				_write_err213 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err227 == nil && err2 != nil {
+				_write_err227 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err213 == nil && err2 != nil {
-				_write_err213 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err227 == nil && err2 != nil {
+				_write_err227 = thrift.WrapTException(err2)
 			}
-			if _write_err213 != nil {
-				return false, thrift.WrapTException(_write_err213)
+			if _write_err227 != nil {
+				return false, thrift.WrapTException(_write_err227)
 			}
 			return true, err
 		}
@@ -25041,19 +27461,19 @@ func (p *workerServiceProcessorState) Process(ctx context.Context, seqId int32, 
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "state", thrift.REPLY, seqId); err2 != nil {
-		_write_err213 = thrift.WrapTException(err2)
+		_write_err227 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err213 == nil && err2 != nil {
-		_write_err213 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err227 == nil && err2 != nil {
+		_write_err227 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err213 == nil && err2 != nil {
-		_write_err213 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err227 == nil && err2 != nil {
+		_write_err227 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err213 == nil && err2 != nil {
-		_write_err213 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err227 == nil && err2 != nil {
+		_write_err227 = thrift.WrapTException(err2)
 	}
-	if _write_err213 != nil {
-		return false, thrift.WrapTException(_write_err213)
+	if _write_err227 != nil {
+		return false, thrift.WrapTException(_write_err227)
 	}
 	return true, err
 }
@@ -25063,7 +27483,7 @@ type workerServiceProcessorCounters struct {
 }
 
 func (p *workerServiceProcessorCounters) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err215 error
+	var _write_err229 error
 	args := WorkerServiceCountersArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -25113,21 +27533,21 @@ func (p *workerServiceProcessorCounters) Process(ctx context.Context, seqId int3
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc216 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing counters: "+err2.Error())
+			_exc230 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing counters: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "counters", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err215 = thrift.WrapTException(err2)
+				_write_err229 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc216.Write(ctx, oprot); _write_err215 == nil && err2 != nil {
-				_write_err215 = thrift.WrapTException(err2)
+			if err2 := _exc230.Write(ctx, oprot); _write_err229 == nil && err2 != nil {
+				_write_err229 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err215 == nil && err2 != nil {
-				_write_err215 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err229 == nil && err2 != nil {
+				_write_err229 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err215 == nil && err2 != nil {
-				_write_err215 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err229 == nil && err2 != nil {
+				_write_err229 = thrift.WrapTException(err2)
 			}
-			if _write_err215 != nil {
-				return false, thrift.WrapTException(_write_err215)
+			if _write_err229 != nil {
+				return false, thrift.WrapTException(_write_err229)
 			}
 			return true, err
 		}
@@ -25136,19 +27556,19 @@ func (p *workerServiceProcessorCounters) Process(ctx context.Context, seqId int3
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "counters", thrift.REPLY, seqId); err2 != nil {
-		_write_err215 = thrift.WrapTException(err2)
+		_write_err229 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err215 == nil && err2 != nil {
-		_write_err215 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err229 == nil && err2 != nil {
+		_write_err229 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err215 == nil && err2 != nil {
-		_write_err215 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err229 == nil && err2 != nil {
+		_write_err229 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err215 == nil && err2 != nil {
-		_write_err215 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err229 == nil && err2 != nil {
+		_write_err229 = thrift.WrapTException(err2)
 	}
-	if _write_err215 != nil {
-		return false, thrift.WrapTException(_write_err215)
+	if _write_err229 != nil {
+		return false, thrift.WrapTException(_write_err229)
 	}
 	return true, err
 }
@@ -25158,7 +27578,7 @@ type workerServiceProcessorSetup struct {
 }
 
 func (p *workerServiceProcessorSetup) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err217 error
+	var _write_err231 error
 	args := WorkerServiceSetupArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -25208,21 +27628,21 @@ func (p *workerServiceProcessorSetup) Process(ctx context.Context, seqId int32, 
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc218 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing setup: "+err2.Error())
+			_exc232 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing setup: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "setup", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err217 = thrift.WrapTException(err2)
+				_write_err231 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc218.Write(ctx, oprot); _write_err217 == nil && err2 != nil {
-				_write_err217 = thrift.WrapTException(err2)
+			if err2 := _exc232.Write(ctx, oprot); _write_err231 == nil && err2 != nil {
+				_write_err231 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err217 == nil && err2 != nil {
-				_write_err217 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err231 == nil && err2 != nil {
+				_write_err231 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err217 == nil && err2 != nil {
-				_write_err217 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err231 == nil && err2 != nil {
+				_write_err231 = thrift.WrapTException(err2)
 			}
-			if _write_err217 != nil {
-				return false, thrift.WrapTException(_write_err217)
+			if _write_err231 != nil {
+				return false, thrift.WrapTException(_write_err231)
 			}
 			return true, err
 		}
@@ -25231,19 +27651,19 @@ func (p *workerServiceProcessorSetup) Process(ctx context.Context, seqId int32, 
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "setup", thrift.REPLY, seqId); err2 != nil {
-		_write_err217 = thrift.WrapTException(err2)
+		_write_err231 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err217 == nil && err2 != nil {
-		_write_err217 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err231 == nil && err2 != nil {
+		_write_err231 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err217 == nil && err2 != nil {
-		_write_err217 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err231 == nil && err2 != nil {
+		_write_err231 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err217 == nil && err2 != nil {
-		_write_err217 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err231 == nil && err2 != nil {
+		_write_err231 = thrift.WrapTException(err2)
 	}
-	if _write_err217 != nil {
-		return false, thrift.WrapTException(_write_err217)
+	if _write_err231 != nil {
+		return false, thrift.WrapTException(_write_err231)
 	}
 	return true, err
 }
@@ -26717,11 +29137,11 @@ func (p *WorkerServiceTasksResult) ReadField0(ctx context.Context, iprot thrift.
 	tSlice := make([]*TaskStatus, 0, size)
 	p.Success = tSlice
 	for i := 0; i < size; i++ {
-		_elem219 := &TaskStatus{}
-		if err := _elem219.Read(ctx, iprot); err != nil {
-			return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", _elem219), err)
+		_elem233 := &TaskStatus{}
+		if err := _elem233.Read(ctx, iprot); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", _elem233), err)
 		}
-		p.Success = append(p.Success, _elem219)
+		p.Success = append(p.Success, _elem233)
 	}
 	if err := iprot.ReadListEnd(ctx); err != nil {
 		return thrift.PrependError("error reading list end: ", err)
@@ -27907,19 +30327,19 @@ func (p *WorkerServiceCountersResult) ReadField0(ctx context.Context, iprot thri
 	tMap := make(map[string]int64, size)
 	p.Success = tMap
 	for i := 0; i < size; i++ {
-		var _key220 string
+		var _key234 string
 		if v, err := iprot.ReadString(ctx); err != nil {
 			return thrift.PrependError("error reading field 0: ", err)
 		} else {
-			_key220 = v
+			_key234 = v
 		}
-		var _val221 int64
+		var _val235 int64
 		if v, err := iprot.ReadI64(ctx); err != nil {
 			return thrift.PrependError("error reading field 0: ", err)
 		} else {
-			_val221 = v
+			_val235 = v
 		}
-		p.Success[_key220] = _val221
+		p.Success[_key234] = _val235
 	}
 	if err := iprot.ReadMapEnd(ctx); err != nil {
 		return thrift.PrependError("error reading map end: ", err)
@@ -28288,40 +30708,40 @@ func (p *DataServiceClient) SetLastResponseMeta_(meta thrift.ResponseMeta) {
 // Parameters:
 //   - Node
 func (p *DataServiceClient) RegisterNode(ctx context.Context, node *Node) (_r int64, _err error) {
-	var _args222 DataServiceRegisterNodeArgs
-	_args222.Node = node
-	var _result224 DataServiceRegisterNodeResult
-	var _meta223 thrift.ResponseMeta
-	_meta223, _err = p.Client_().Call(ctx, "registerNode", &_args222, &_result224)
-	p.SetLastResponseMeta_(_meta223)
+	var _args236 DataServiceRegisterNodeArgs
+	_args236.Node = node
+	var _result238 DataServiceRegisterNodeResult
+	var _meta237 thrift.ResponseMeta
+	_meta237, _err = p.Client_().Call(ctx, "registerNode", &_args236, &_result238)
+	p.SetLastResponseMeta_(_meta237)
 	if _err != nil {
 		return
 	}
 	switch {
-	case _result224.E != nil:
-		return _r, _result224.E
+	case _result238.E != nil:
+		return _r, _result238.E
 	}
 
-	return _result224.GetSuccess(), nil
+	return _result238.GetSuccess(), nil
 }
 
 // Parameters:
 //   - Name
 //   - Incarnation
 func (p *DataServiceClient) UnregisterNode(ctx context.Context, name string, incarnation int64) (_err error) {
-	var _args225 DataServiceUnregisterNodeArgs
-	_args225.Name = name
-	_args225.Incarnation = incarnation
-	var _result227 DataServiceUnregisterNodeResult
-	var _meta226 thrift.ResponseMeta
-	_meta226, _err = p.Client_().Call(ctx, "unregisterNode", &_args225, &_result227)
-	p.SetLastResponseMeta_(_meta226)
+	var _args239 DataServiceUnregisterNodeArgs
+	_args239.Name = name
+	_args239.Incarnation = incarnation
+	var _result241 DataServiceUnregisterNodeResult
+	var _meta240 thrift.ResponseMeta
+	_meta240, _err = p.Client_().Call(ctx, "unregisterNode", &_args239, &_result241)
+	p.SetLastResponseMeta_(_meta240)
 	if _err != nil {
 		return
 	}
 	switch {
-	case _result227.E != nil:
-		return _result227.E
+	case _result241.E != nil:
+		return _result241.E
 	}
 
 	return nil
@@ -28330,22 +30750,22 @@ func (p *DataServiceClient) UnregisterNode(ctx context.Context, name string, inc
 // Parameters:
 //   - Scheduler
 func (p *DataServiceClient) RegisterScheduler(ctx context.Context, scheduler *SchedulerRef) (_r *Snapshot, _err error) {
-	var _args228 DataServiceRegisterSchedulerArgs
-	_args228.Scheduler = scheduler
-	var _result230 DataServiceRegisterSchedulerResult
-	var _meta229 thrift.ResponseMeta
-	_meta229, _err = p.Client_().Call(ctx, "registerScheduler", &_args228, &_result230)
-	p.SetLastResponseMeta_(_meta229)
+	var _args242 DataServiceRegisterSchedulerArgs
+	_args242.Scheduler = scheduler
+	var _result244 DataServiceRegisterSchedulerResult
+	var _meta243 thrift.ResponseMeta
+	_meta243, _err = p.Client_().Call(ctx, "registerScheduler", &_args242, &_result244)
+	p.SetLastResponseMeta_(_meta243)
 	if _err != nil {
 		return
 	}
 	switch {
-	case _result230.E != nil:
-		return _r, _result230.E
+	case _result244.E != nil:
+		return _r, _result244.E
 	}
 
-	if _ret231 := _result230.GetSuccess(); _ret231 != nil {
-		return _ret231, nil
+	if _ret245 := _result244.GetSuccess(); _ret245 != nil {
+		return _ret245, nil
 	}
 	return nil, thrift.NewTApplicationException(thrift.MISSING_RESULT, "registerScheduler failed: unknown result")
 }
@@ -28354,19 +30774,19 @@ func (p *DataServiceClient) RegisterScheduler(ctx context.Context, scheduler *Sc
 //   - Name
 //   - Incarnation
 func (p *DataServiceClient) UnregisterScheduler(ctx context.Context, name string, incarnation int64) (_err error) {
-	var _args232 DataServiceUnregisterSchedulerArgs
-	_args232.Name = name
-	_args232.Incarnation = incarnation
-	var _result234 DataServiceUnregisterSchedulerResult
-	var _meta233 thrift.ResponseMeta
-	_meta233, _err = p.Client_().Call(ctx, "unregisterScheduler", &_args232, &_result234)
-	p.SetLastResponseMeta_(_meta233)
+	var _args246 DataServiceUnregisterSchedulerArgs
+	_args246.Name = name
+	_args246.Incarnation = incarnation
+	var _result248 DataServiceUnregisterSchedulerResult
+	var _meta247 thrift.ResponseMeta
+	_meta247, _err = p.Client_().Call(ctx, "unregisterScheduler", &_args246, &_result248)
+	p.SetLastResponseMeta_(_meta247)
 	if _err != nil {
 		return
 	}
 	switch {
-	case _result234.E != nil:
-		return _result234.E
+	case _result248.E != nil:
+		return _result248.E
 	}
 
 	return nil
@@ -28376,92 +30796,12 @@ func (p *DataServiceClient) UnregisterScheduler(ctx context.Context, name string
 //   - Name
 //   - Incarnation
 func (p *DataServiceClient) CheckScheduler(ctx context.Context, name string, incarnation int64) (_err error) {
-	var _args235 DataServiceCheckSchedulerArgs
-	_args235.Name = name
-	_args235.Incarnation = incarnation
-	var _result237 DataServiceCheckSchedulerResult
-	var _meta236 thrift.ResponseMeta
-	_meta236, _err = p.Client_().Call(ctx, "checkScheduler", &_args235, &_result237)
-	p.SetLastResponseMeta_(_meta236)
-	if _err != nil {
-		return
-	}
-	switch {
-	case _result237.E != nil:
-		return _result237.E
-	}
-
-	return nil
-}
-
-// Parameters:
-//   - Delta
-func (p *DataServiceClient) Flush(ctx context.Context, delta *Delta) (_r *FlushReply, _err error) {
-	var _args238 DataServiceFlushArgs
-	_args238.Delta = delta
-	var _result240 DataServiceFlushResult
-	var _meta239 thrift.ResponseMeta
-	_meta239, _err = p.Client_().Call(ctx, "flush", &_args238, &_result240)
-	p.SetLastResponseMeta_(_meta239)
-	if _err != nil {
-		return
-	}
-	switch {
-	case _result240.E != nil:
-		return _r, _result240.E
-	}
-
-	if _ret241 := _result240.GetSuccess(); _ret241 != nil {
-		return _ret241, nil
-	}
-	return nil, thrift.NewTApplicationException(thrift.MISSING_RESULT, "flush failed: unknown result")
-}
-
-// Parameters:
-//   - Report
-func (p *DataServiceClient) Report(ctx context.Context, report *Report) (_err error) {
-	var _args242 DataServiceReportArgs
-	_args242.Report = report
-	var _result244 DataServiceReportResult
-	var _meta243 thrift.ResponseMeta
-	_meta243, _err = p.Client_().Call(ctx, "report", &_args242, &_result244)
-	p.SetLastResponseMeta_(_meta243)
-	if _err != nil {
-		return
-	}
-	switch {
-	case _result244.E != nil:
-		return _result244.E
-	}
-
-	return nil
-}
-
-func (p *DataServiceClient) Status(ctx context.Context) (_r *ClusterStatus, _err error) {
-	var _args245 DataServiceStatusArgs
-	var _result247 DataServiceStatusResult
-	var _meta246 thrift.ResponseMeta
-	_meta246, _err = p.Client_().Call(ctx, "status", &_args245, &_result247)
-	p.SetLastResponseMeta_(_meta246)
-	if _err != nil {
-		return
-	}
-	switch {
-	case _result247.E != nil:
-		return _r, _result247.E
-	}
-
-	if _ret248 := _result247.GetSuccess(); _ret248 != nil {
-		return _ret248, nil
-	}
-	return nil, thrift.NewTApplicationException(thrift.MISSING_RESULT, "status failed: unknown result")
-}
-
-func (p *DataServiceClient) Settle(ctx context.Context) (_err error) {
-	var _args249 DataServiceSettleArgs
-	var _result251 DataServiceSettleResult
+	var _args249 DataServiceCheckSchedulerArgs
+	_args249.Name = name
+	_args249.Incarnation = incarnation
+	var _result251 DataServiceCheckSchedulerResult
 	var _meta250 thrift.ResponseMeta
-	_meta250, _err = p.Client_().Call(ctx, "settle", &_args249, &_result251)
+	_meta250, _err = p.Client_().Call(ctx, "checkScheduler", &_args249, &_result251)
 	p.SetLastResponseMeta_(_meta250)
 	if _err != nil {
 		return
@@ -28474,11 +30814,14 @@ func (p *DataServiceClient) Settle(ctx context.Context) (_err error) {
 	return nil
 }
 
-func (p *DataServiceClient) Counters(ctx context.Context) (_r map[string]int64, _err error) {
-	var _args252 DataServiceCountersArgs
-	var _result254 DataServiceCountersResult
+// Parameters:
+//   - Delta
+func (p *DataServiceClient) Flush(ctx context.Context, delta *Delta) (_r *FlushReply, _err error) {
+	var _args252 DataServiceFlushArgs
+	_args252.Delta = delta
+	var _result254 DataServiceFlushResult
 	var _meta253 thrift.ResponseMeta
-	_meta253, _err = p.Client_().Call(ctx, "counters", &_args252, &_result254)
+	_meta253, _err = p.Client_().Call(ctx, "flush", &_args252, &_result254)
 	p.SetLastResponseMeta_(_meta253)
 	if _err != nil {
 		return
@@ -28488,25 +30831,102 @@ func (p *DataServiceClient) Counters(ctx context.Context) (_r map[string]int64, 
 		return _r, _result254.E
 	}
 
-	return _result254.GetSuccess(), nil
+	if _ret255 := _result254.GetSuccess(); _ret255 != nil {
+		return _ret255, nil
+	}
+	return nil, thrift.NewTApplicationException(thrift.MISSING_RESULT, "flush failed: unknown result")
 }
 
-func (p *DataServiceClient) Setup(ctx context.Context) (_r *Setup, _err error) {
-	var _args255 DataServiceSetupArgs
-	var _result257 DataServiceSetupResult
-	var _meta256 thrift.ResponseMeta
-	_meta256, _err = p.Client_().Call(ctx, "setup", &_args255, &_result257)
-	p.SetLastResponseMeta_(_meta256)
+// Parameters:
+//   - Report
+func (p *DataServiceClient) Report(ctx context.Context, report *Report) (_err error) {
+	var _args256 DataServiceReportArgs
+	_args256.Report = report
+	var _result258 DataServiceReportResult
+	var _meta257 thrift.ResponseMeta
+	_meta257, _err = p.Client_().Call(ctx, "report", &_args256, &_result258)
+	p.SetLastResponseMeta_(_meta257)
 	if _err != nil {
 		return
 	}
 	switch {
-	case _result257.E != nil:
-		return _r, _result257.E
+	case _result258.E != nil:
+		return _result258.E
 	}
 
-	if _ret258 := _result257.GetSuccess(); _ret258 != nil {
-		return _ret258, nil
+	return nil
+}
+
+func (p *DataServiceClient) Status(ctx context.Context) (_r *ClusterStatus, _err error) {
+	var _args259 DataServiceStatusArgs
+	var _result261 DataServiceStatusResult
+	var _meta260 thrift.ResponseMeta
+	_meta260, _err = p.Client_().Call(ctx, "status", &_args259, &_result261)
+	p.SetLastResponseMeta_(_meta260)
+	if _err != nil {
+		return
+	}
+	switch {
+	case _result261.E != nil:
+		return _r, _result261.E
+	}
+
+	if _ret262 := _result261.GetSuccess(); _ret262 != nil {
+		return _ret262, nil
+	}
+	return nil, thrift.NewTApplicationException(thrift.MISSING_RESULT, "status failed: unknown result")
+}
+
+func (p *DataServiceClient) Settle(ctx context.Context) (_err error) {
+	var _args263 DataServiceSettleArgs
+	var _result265 DataServiceSettleResult
+	var _meta264 thrift.ResponseMeta
+	_meta264, _err = p.Client_().Call(ctx, "settle", &_args263, &_result265)
+	p.SetLastResponseMeta_(_meta264)
+	if _err != nil {
+		return
+	}
+	switch {
+	case _result265.E != nil:
+		return _result265.E
+	}
+
+	return nil
+}
+
+func (p *DataServiceClient) Counters(ctx context.Context) (_r map[string]int64, _err error) {
+	var _args266 DataServiceCountersArgs
+	var _result268 DataServiceCountersResult
+	var _meta267 thrift.ResponseMeta
+	_meta267, _err = p.Client_().Call(ctx, "counters", &_args266, &_result268)
+	p.SetLastResponseMeta_(_meta267)
+	if _err != nil {
+		return
+	}
+	switch {
+	case _result268.E != nil:
+		return _r, _result268.E
+	}
+
+	return _result268.GetSuccess(), nil
+}
+
+func (p *DataServiceClient) Setup(ctx context.Context) (_r *Setup, _err error) {
+	var _args269 DataServiceSetupArgs
+	var _result271 DataServiceSetupResult
+	var _meta270 thrift.ResponseMeta
+	_meta270, _err = p.Client_().Call(ctx, "setup", &_args269, &_result271)
+	p.SetLastResponseMeta_(_meta270)
+	if _err != nil {
+		return
+	}
+	switch {
+	case _result271.E != nil:
+		return _r, _result271.E
+	}
+
+	if _ret272 := _result271.GetSuccess(); _ret272 != nil {
+		return _ret272, nil
 	}
 	return nil, thrift.NewTApplicationException(thrift.MISSING_RESULT, "setup failed: unknown result")
 }
@@ -28531,19 +30951,19 @@ func (p *DataServiceProcessor) ProcessorMap() map[string]thrift.TProcessorFuncti
 
 func NewDataServiceProcessor(handler DataService) *DataServiceProcessor {
 
-	self259 := &DataServiceProcessor{handler: handler, processorMap: make(map[string]thrift.TProcessorFunction)}
-	self259.processorMap["registerNode"] = &dataServiceProcessorRegisterNode{handler: handler}
-	self259.processorMap["unregisterNode"] = &dataServiceProcessorUnregisterNode{handler: handler}
-	self259.processorMap["registerScheduler"] = &dataServiceProcessorRegisterScheduler{handler: handler}
-	self259.processorMap["unregisterScheduler"] = &dataServiceProcessorUnregisterScheduler{handler: handler}
-	self259.processorMap["checkScheduler"] = &dataServiceProcessorCheckScheduler{handler: handler}
-	self259.processorMap["flush"] = &dataServiceProcessorFlush{handler: handler}
-	self259.processorMap["report"] = &dataServiceProcessorReport{handler: handler}
-	self259.processorMap["status"] = &dataServiceProcessorStatus{handler: handler}
-	self259.processorMap["settle"] = &dataServiceProcessorSettle{handler: handler}
-	self259.processorMap["counters"] = &dataServiceProcessorCounters{handler: handler}
-	self259.processorMap["setup"] = &dataServiceProcessorSetup{handler: handler}
-	return self259
+	self273 := &DataServiceProcessor{handler: handler, processorMap: make(map[string]thrift.TProcessorFunction)}
+	self273.processorMap["registerNode"] = &dataServiceProcessorRegisterNode{handler: handler}
+	self273.processorMap["unregisterNode"] = &dataServiceProcessorUnregisterNode{handler: handler}
+	self273.processorMap["registerScheduler"] = &dataServiceProcessorRegisterScheduler{handler: handler}
+	self273.processorMap["unregisterScheduler"] = &dataServiceProcessorUnregisterScheduler{handler: handler}
+	self273.processorMap["checkScheduler"] = &dataServiceProcessorCheckScheduler{handler: handler}
+	self273.processorMap["flush"] = &dataServiceProcessorFlush{handler: handler}
+	self273.processorMap["report"] = &dataServiceProcessorReport{handler: handler}
+	self273.processorMap["status"] = &dataServiceProcessorStatus{handler: handler}
+	self273.processorMap["settle"] = &dataServiceProcessorSettle{handler: handler}
+	self273.processorMap["counters"] = &dataServiceProcessorCounters{handler: handler}
+	self273.processorMap["setup"] = &dataServiceProcessorSetup{handler: handler}
+	return self273
 }
 
 func (p *DataServiceProcessor) Process(ctx context.Context, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
@@ -28556,12 +30976,12 @@ func (p *DataServiceProcessor) Process(ctx context.Context, iprot, oprot thrift.
 	}
 	iprot.Skip(ctx, thrift.STRUCT)
 	iprot.ReadMessageEnd(ctx)
-	x260 := thrift.NewTApplicationException(thrift.UNKNOWN_METHOD, "Unknown function "+name)
+	x274 := thrift.NewTApplicationException(thrift.UNKNOWN_METHOD, "Unknown function "+name)
 	oprot.WriteMessageBegin(ctx, name, thrift.EXCEPTION, seqId)
-	x260.Write(ctx, oprot)
+	x274.Write(ctx, oprot)
 	oprot.WriteMessageEnd(ctx)
 	oprot.Flush(ctx)
-	return false, x260
+	return false, x274
 
 }
 
@@ -28570,7 +30990,7 @@ type dataServiceProcessorRegisterNode struct {
 }
 
 func (p *dataServiceProcessorRegisterNode) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err261 error
+	var _write_err275 error
 	args := DataServiceRegisterNodeArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -28620,21 +31040,21 @@ func (p *dataServiceProcessorRegisterNode) Process(ctx context.Context, seqId in
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc262 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing registerNode: "+err2.Error())
+			_exc276 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing registerNode: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "registerNode", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err261 = thrift.WrapTException(err2)
+				_write_err275 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc262.Write(ctx, oprot); _write_err261 == nil && err2 != nil {
-				_write_err261 = thrift.WrapTException(err2)
+			if err2 := _exc276.Write(ctx, oprot); _write_err275 == nil && err2 != nil {
+				_write_err275 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err261 == nil && err2 != nil {
-				_write_err261 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err275 == nil && err2 != nil {
+				_write_err275 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err261 == nil && err2 != nil {
-				_write_err261 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err275 == nil && err2 != nil {
+				_write_err275 = thrift.WrapTException(err2)
 			}
-			if _write_err261 != nil {
-				return false, thrift.WrapTException(_write_err261)
+			if _write_err275 != nil {
+				return false, thrift.WrapTException(_write_err275)
 			}
 			return true, err
 		}
@@ -28643,19 +31063,19 @@ func (p *dataServiceProcessorRegisterNode) Process(ctx context.Context, seqId in
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "registerNode", thrift.REPLY, seqId); err2 != nil {
-		_write_err261 = thrift.WrapTException(err2)
+		_write_err275 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err261 == nil && err2 != nil {
-		_write_err261 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err275 == nil && err2 != nil {
+		_write_err275 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err261 == nil && err2 != nil {
-		_write_err261 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err275 == nil && err2 != nil {
+		_write_err275 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err261 == nil && err2 != nil {
-		_write_err261 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err275 == nil && err2 != nil {
+		_write_err275 = thrift.WrapTException(err2)
 	}
-	if _write_err261 != nil {
-		return false, thrift.WrapTException(_write_err261)
+	if _write_err275 != nil {
+		return false, thrift.WrapTException(_write_err275)
 	}
 	return true, err
 }
@@ -28665,7 +31085,7 @@ type dataServiceProcessorUnregisterNode struct {
 }
 
 func (p *dataServiceProcessorUnregisterNode) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err263 error
+	var _write_err277 error
 	args := DataServiceUnregisterNodeArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -28715,40 +31135,40 @@ func (p *dataServiceProcessorUnregisterNode) Process(ctx context.Context, seqId 
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc264 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing unregisterNode: "+err2.Error())
+			_exc278 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing unregisterNode: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "unregisterNode", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err263 = thrift.WrapTException(err2)
+				_write_err277 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc264.Write(ctx, oprot); _write_err263 == nil && err2 != nil {
-				_write_err263 = thrift.WrapTException(err2)
+			if err2 := _exc278.Write(ctx, oprot); _write_err277 == nil && err2 != nil {
+				_write_err277 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err263 == nil && err2 != nil {
-				_write_err263 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err277 == nil && err2 != nil {
+				_write_err277 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err263 == nil && err2 != nil {
-				_write_err263 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err277 == nil && err2 != nil {
+				_write_err277 = thrift.WrapTException(err2)
 			}
-			if _write_err263 != nil {
-				return false, thrift.WrapTException(_write_err263)
+			if _write_err277 != nil {
+				return false, thrift.WrapTException(_write_err277)
 			}
 			return true, err
 		}
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "unregisterNode", thrift.REPLY, seqId); err2 != nil {
-		_write_err263 = thrift.WrapTException(err2)
+		_write_err277 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err263 == nil && err2 != nil {
-		_write_err263 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err277 == nil && err2 != nil {
+		_write_err277 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err263 == nil && err2 != nil {
-		_write_err263 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err277 == nil && err2 != nil {
+		_write_err277 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err263 == nil && err2 != nil {
-		_write_err263 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err277 == nil && err2 != nil {
+		_write_err277 = thrift.WrapTException(err2)
 	}
-	if _write_err263 != nil {
-		return false, thrift.WrapTException(_write_err263)
+	if _write_err277 != nil {
+		return false, thrift.WrapTException(_write_err277)
 	}
 	return true, err
 }
@@ -28758,7 +31178,7 @@ type dataServiceProcessorRegisterScheduler struct {
 }
 
 func (p *dataServiceProcessorRegisterScheduler) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err265 error
+	var _write_err279 error
 	args := DataServiceRegisterSchedulerArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -28808,21 +31228,21 @@ func (p *dataServiceProcessorRegisterScheduler) Process(ctx context.Context, seq
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc266 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing registerScheduler: "+err2.Error())
+			_exc280 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing registerScheduler: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "registerScheduler", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err265 = thrift.WrapTException(err2)
+				_write_err279 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc266.Write(ctx, oprot); _write_err265 == nil && err2 != nil {
-				_write_err265 = thrift.WrapTException(err2)
+			if err2 := _exc280.Write(ctx, oprot); _write_err279 == nil && err2 != nil {
+				_write_err279 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err265 == nil && err2 != nil {
-				_write_err265 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err279 == nil && err2 != nil {
+				_write_err279 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err265 == nil && err2 != nil {
-				_write_err265 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err279 == nil && err2 != nil {
+				_write_err279 = thrift.WrapTException(err2)
 			}
-			if _write_err265 != nil {
-				return false, thrift.WrapTException(_write_err265)
+			if _write_err279 != nil {
+				return false, thrift.WrapTException(_write_err279)
 			}
 			return true, err
 		}
@@ -28831,19 +31251,19 @@ func (p *dataServiceProcessorRegisterScheduler) Process(ctx context.Context, seq
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "registerScheduler", thrift.REPLY, seqId); err2 != nil {
-		_write_err265 = thrift.WrapTException(err2)
+		_write_err279 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err265 == nil && err2 != nil {
-		_write_err265 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err279 == nil && err2 != nil {
+		_write_err279 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err265 == nil && err2 != nil {
-		_write_err265 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err279 == nil && err2 != nil {
+		_write_err279 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err265 == nil && err2 != nil {
-		_write_err265 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err279 == nil && err2 != nil {
+		_write_err279 = thrift.WrapTException(err2)
 	}
-	if _write_err265 != nil {
-		return false, thrift.WrapTException(_write_err265)
+	if _write_err279 != nil {
+		return false, thrift.WrapTException(_write_err279)
 	}
 	return true, err
 }
@@ -28853,7 +31273,7 @@ type dataServiceProcessorUnregisterScheduler struct {
 }
 
 func (p *dataServiceProcessorUnregisterScheduler) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err267 error
+	var _write_err281 error
 	args := DataServiceUnregisterSchedulerArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -28903,40 +31323,40 @@ func (p *dataServiceProcessorUnregisterScheduler) Process(ctx context.Context, s
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc268 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing unregisterScheduler: "+err2.Error())
+			_exc282 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing unregisterScheduler: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "unregisterScheduler", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err267 = thrift.WrapTException(err2)
+				_write_err281 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc268.Write(ctx, oprot); _write_err267 == nil && err2 != nil {
-				_write_err267 = thrift.WrapTException(err2)
+			if err2 := _exc282.Write(ctx, oprot); _write_err281 == nil && err2 != nil {
+				_write_err281 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err267 == nil && err2 != nil {
-				_write_err267 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err281 == nil && err2 != nil {
+				_write_err281 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err267 == nil && err2 != nil {
-				_write_err267 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err281 == nil && err2 != nil {
+				_write_err281 = thrift.WrapTException(err2)
 			}
-			if _write_err267 != nil {
-				return false, thrift.WrapTException(_write_err267)
+			if _write_err281 != nil {
+				return false, thrift.WrapTException(_write_err281)
 			}
 			return true, err
 		}
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "unregisterScheduler", thrift.REPLY, seqId); err2 != nil {
-		_write_err267 = thrift.WrapTException(err2)
+		_write_err281 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err267 == nil && err2 != nil {
-		_write_err267 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err281 == nil && err2 != nil {
+		_write_err281 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err267 == nil && err2 != nil {
-		_write_err267 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err281 == nil && err2 != nil {
+		_write_err281 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err267 == nil && err2 != nil {
-		_write_err267 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err281 == nil && err2 != nil {
+		_write_err281 = thrift.WrapTException(err2)
 	}
-	if _write_err267 != nil {
-		return false, thrift.WrapTException(_write_err267)
+	if _write_err281 != nil {
+		return false, thrift.WrapTException(_write_err281)
 	}
 	return true, err
 }
@@ -28946,7 +31366,7 @@ type dataServiceProcessorCheckScheduler struct {
 }
 
 func (p *dataServiceProcessorCheckScheduler) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err269 error
+	var _write_err283 error
 	args := DataServiceCheckSchedulerArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -28996,40 +31416,40 @@ func (p *dataServiceProcessorCheckScheduler) Process(ctx context.Context, seqId 
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc270 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing checkScheduler: "+err2.Error())
+			_exc284 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing checkScheduler: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "checkScheduler", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err269 = thrift.WrapTException(err2)
+				_write_err283 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc270.Write(ctx, oprot); _write_err269 == nil && err2 != nil {
-				_write_err269 = thrift.WrapTException(err2)
+			if err2 := _exc284.Write(ctx, oprot); _write_err283 == nil && err2 != nil {
+				_write_err283 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err269 == nil && err2 != nil {
-				_write_err269 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err283 == nil && err2 != nil {
+				_write_err283 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err269 == nil && err2 != nil {
-				_write_err269 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err283 == nil && err2 != nil {
+				_write_err283 = thrift.WrapTException(err2)
 			}
-			if _write_err269 != nil {
-				return false, thrift.WrapTException(_write_err269)
+			if _write_err283 != nil {
+				return false, thrift.WrapTException(_write_err283)
 			}
 			return true, err
 		}
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "checkScheduler", thrift.REPLY, seqId); err2 != nil {
-		_write_err269 = thrift.WrapTException(err2)
+		_write_err283 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err269 == nil && err2 != nil {
-		_write_err269 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err283 == nil && err2 != nil {
+		_write_err283 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err269 == nil && err2 != nil {
-		_write_err269 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err283 == nil && err2 != nil {
+		_write_err283 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err269 == nil && err2 != nil {
-		_write_err269 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err283 == nil && err2 != nil {
+		_write_err283 = thrift.WrapTException(err2)
 	}
-	if _write_err269 != nil {
-		return false, thrift.WrapTException(_write_err269)
+	if _write_err283 != nil {
+		return false, thrift.WrapTException(_write_err283)
 	}
 	return true, err
 }
@@ -29039,7 +31459,7 @@ type dataServiceProcessorFlush struct {
 }
 
 func (p *dataServiceProcessorFlush) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err271 error
+	var _write_err285 error
 	args := DataServiceFlushArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -29089,21 +31509,21 @@ func (p *dataServiceProcessorFlush) Process(ctx context.Context, seqId int32, ip
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc272 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing flush: "+err2.Error())
+			_exc286 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing flush: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "flush", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err271 = thrift.WrapTException(err2)
+				_write_err285 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc272.Write(ctx, oprot); _write_err271 == nil && err2 != nil {
-				_write_err271 = thrift.WrapTException(err2)
+			if err2 := _exc286.Write(ctx, oprot); _write_err285 == nil && err2 != nil {
+				_write_err285 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err271 == nil && err2 != nil {
-				_write_err271 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err285 == nil && err2 != nil {
+				_write_err285 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err271 == nil && err2 != nil {
-				_write_err271 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err285 == nil && err2 != nil {
+				_write_err285 = thrift.WrapTException(err2)
 			}
-			if _write_err271 != nil {
-				return false, thrift.WrapTException(_write_err271)
+			if _write_err285 != nil {
+				return false, thrift.WrapTException(_write_err285)
 			}
 			return true, err
 		}
@@ -29112,19 +31532,19 @@ func (p *dataServiceProcessorFlush) Process(ctx context.Context, seqId int32, ip
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "flush", thrift.REPLY, seqId); err2 != nil {
-		_write_err271 = thrift.WrapTException(err2)
+		_write_err285 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err271 == nil && err2 != nil {
-		_write_err271 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err285 == nil && err2 != nil {
+		_write_err285 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err271 == nil && err2 != nil {
-		_write_err271 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err285 == nil && err2 != nil {
+		_write_err285 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err271 == nil && err2 != nil {
-		_write_err271 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err285 == nil && err2 != nil {
+		_write_err285 = thrift.WrapTException(err2)
 	}
-	if _write_err271 != nil {
-		return false, thrift.WrapTException(_write_err271)
+	if _write_err285 != nil {
+		return false, thrift.WrapTException(_write_err285)
 	}
 	return true, err
 }
@@ -29134,7 +31554,7 @@ type dataServiceProcessorReport struct {
 }
 
 func (p *dataServiceProcessorReport) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err273 error
+	var _write_err287 error
 	args := DataServiceReportArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -29184,40 +31604,40 @@ func (p *dataServiceProcessorReport) Process(ctx context.Context, seqId int32, i
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc274 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing report: "+err2.Error())
+			_exc288 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing report: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "report", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err273 = thrift.WrapTException(err2)
+				_write_err287 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc274.Write(ctx, oprot); _write_err273 == nil && err2 != nil {
-				_write_err273 = thrift.WrapTException(err2)
+			if err2 := _exc288.Write(ctx, oprot); _write_err287 == nil && err2 != nil {
+				_write_err287 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err273 == nil && err2 != nil {
-				_write_err273 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err287 == nil && err2 != nil {
+				_write_err287 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err273 == nil && err2 != nil {
-				_write_err273 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err287 == nil && err2 != nil {
+				_write_err287 = thrift.WrapTException(err2)
 			}
-			if _write_err273 != nil {
-				return false, thrift.WrapTException(_write_err273)
+			if _write_err287 != nil {
+				return false, thrift.WrapTException(_write_err287)
 			}
 			return true, err
 		}
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "report", thrift.REPLY, seqId); err2 != nil {
-		_write_err273 = thrift.WrapTException(err2)
+		_write_err287 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err273 == nil && err2 != nil {
-		_write_err273 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err287 == nil && err2 != nil {
+		_write_err287 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err273 == nil && err2 != nil {
-		_write_err273 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err287 == nil && err2 != nil {
+		_write_err287 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err273 == nil && err2 != nil {
-		_write_err273 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err287 == nil && err2 != nil {
+		_write_err287 = thrift.WrapTException(err2)
 	}
-	if _write_err273 != nil {
-		return false, thrift.WrapTException(_write_err273)
+	if _write_err287 != nil {
+		return false, thrift.WrapTException(_write_err287)
 	}
 	return true, err
 }
@@ -29227,7 +31647,7 @@ type dataServiceProcessorStatus struct {
 }
 
 func (p *dataServiceProcessorStatus) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err275 error
+	var _write_err289 error
 	args := DataServiceStatusArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -29277,21 +31697,21 @@ func (p *dataServiceProcessorStatus) Process(ctx context.Context, seqId int32, i
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc276 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing status: "+err2.Error())
+			_exc290 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing status: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "status", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err275 = thrift.WrapTException(err2)
+				_write_err289 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc276.Write(ctx, oprot); _write_err275 == nil && err2 != nil {
-				_write_err275 = thrift.WrapTException(err2)
+			if err2 := _exc290.Write(ctx, oprot); _write_err289 == nil && err2 != nil {
+				_write_err289 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err275 == nil && err2 != nil {
-				_write_err275 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err289 == nil && err2 != nil {
+				_write_err289 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err275 == nil && err2 != nil {
-				_write_err275 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err289 == nil && err2 != nil {
+				_write_err289 = thrift.WrapTException(err2)
 			}
-			if _write_err275 != nil {
-				return false, thrift.WrapTException(_write_err275)
+			if _write_err289 != nil {
+				return false, thrift.WrapTException(_write_err289)
 			}
 			return true, err
 		}
@@ -29300,19 +31720,19 @@ func (p *dataServiceProcessorStatus) Process(ctx context.Context, seqId int32, i
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "status", thrift.REPLY, seqId); err2 != nil {
-		_write_err275 = thrift.WrapTException(err2)
+		_write_err289 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err275 == nil && err2 != nil {
-		_write_err275 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err289 == nil && err2 != nil {
+		_write_err289 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err275 == nil && err2 != nil {
-		_write_err275 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err289 == nil && err2 != nil {
+		_write_err289 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err275 == nil && err2 != nil {
-		_write_err275 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err289 == nil && err2 != nil {
+		_write_err289 = thrift.WrapTException(err2)
 	}
-	if _write_err275 != nil {
-		return false, thrift.WrapTException(_write_err275)
+	if _write_err289 != nil {
+		return false, thrift.WrapTException(_write_err289)
 	}
 	return true, err
 }
@@ -29322,7 +31742,7 @@ type dataServiceProcessorSettle struct {
 }
 
 func (p *dataServiceProcessorSettle) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err277 error
+	var _write_err291 error
 	args := DataServiceSettleArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -29372,40 +31792,40 @@ func (p *dataServiceProcessorSettle) Process(ctx context.Context, seqId int32, i
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc278 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing settle: "+err2.Error())
+			_exc292 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing settle: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "settle", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err277 = thrift.WrapTException(err2)
+				_write_err291 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc278.Write(ctx, oprot); _write_err277 == nil && err2 != nil {
-				_write_err277 = thrift.WrapTException(err2)
+			if err2 := _exc292.Write(ctx, oprot); _write_err291 == nil && err2 != nil {
+				_write_err291 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err277 == nil && err2 != nil {
-				_write_err277 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err291 == nil && err2 != nil {
+				_write_err291 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err277 == nil && err2 != nil {
-				_write_err277 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err291 == nil && err2 != nil {
+				_write_err291 = thrift.WrapTException(err2)
 			}
-			if _write_err277 != nil {
-				return false, thrift.WrapTException(_write_err277)
+			if _write_err291 != nil {
+				return false, thrift.WrapTException(_write_err291)
 			}
 			return true, err
 		}
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "settle", thrift.REPLY, seqId); err2 != nil {
-		_write_err277 = thrift.WrapTException(err2)
+		_write_err291 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err277 == nil && err2 != nil {
-		_write_err277 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err291 == nil && err2 != nil {
+		_write_err291 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err277 == nil && err2 != nil {
-		_write_err277 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err291 == nil && err2 != nil {
+		_write_err291 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err277 == nil && err2 != nil {
-		_write_err277 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err291 == nil && err2 != nil {
+		_write_err291 = thrift.WrapTException(err2)
 	}
-	if _write_err277 != nil {
-		return false, thrift.WrapTException(_write_err277)
+	if _write_err291 != nil {
+		return false, thrift.WrapTException(_write_err291)
 	}
 	return true, err
 }
@@ -29415,7 +31835,7 @@ type dataServiceProcessorCounters struct {
 }
 
 func (p *dataServiceProcessorCounters) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err279 error
+	var _write_err293 error
 	args := DataServiceCountersArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -29465,21 +31885,21 @@ func (p *dataServiceProcessorCounters) Process(ctx context.Context, seqId int32,
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc280 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing counters: "+err2.Error())
+			_exc294 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing counters: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "counters", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err279 = thrift.WrapTException(err2)
+				_write_err293 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc280.Write(ctx, oprot); _write_err279 == nil && err2 != nil {
-				_write_err279 = thrift.WrapTException(err2)
+			if err2 := _exc294.Write(ctx, oprot); _write_err293 == nil && err2 != nil {
+				_write_err293 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err279 == nil && err2 != nil {
-				_write_err279 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err293 == nil && err2 != nil {
+				_write_err293 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err279 == nil && err2 != nil {
-				_write_err279 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err293 == nil && err2 != nil {
+				_write_err293 = thrift.WrapTException(err2)
 			}
-			if _write_err279 != nil {
-				return false, thrift.WrapTException(_write_err279)
+			if _write_err293 != nil {
+				return false, thrift.WrapTException(_write_err293)
 			}
 			return true, err
 		}
@@ -29488,19 +31908,19 @@ func (p *dataServiceProcessorCounters) Process(ctx context.Context, seqId int32,
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "counters", thrift.REPLY, seqId); err2 != nil {
-		_write_err279 = thrift.WrapTException(err2)
+		_write_err293 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err279 == nil && err2 != nil {
-		_write_err279 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err293 == nil && err2 != nil {
+		_write_err293 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err279 == nil && err2 != nil {
-		_write_err279 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err293 == nil && err2 != nil {
+		_write_err293 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err279 == nil && err2 != nil {
-		_write_err279 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err293 == nil && err2 != nil {
+		_write_err293 = thrift.WrapTException(err2)
 	}
-	if _write_err279 != nil {
-		return false, thrift.WrapTException(_write_err279)
+	if _write_err293 != nil {
+		return false, thrift.WrapTException(_write_err293)
 	}
 	return true, err
 }
@@ -29510,7 +31930,7 @@ type dataServiceProcessorSetup struct {
 }
 
 func (p *dataServiceProcessorSetup) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err281 error
+	var _write_err295 error
 	args := DataServiceSetupArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -29560,21 +31980,21 @@ func (p *dataServiceProcessorSetup) Process(ctx context.Context, seqId int32, ip
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc282 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing setup: "+err2.Error())
+			_exc296 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing setup: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "setup", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err281 = thrift.WrapTException(err2)
+				_write_err295 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc282.Write(ctx, oprot); _write_err281 == nil && err2 != nil {
-				_write_err281 = thrift.WrapTException(err2)
+			if err2 := _exc296.Write(ctx, oprot); _write_err295 == nil && err2 != nil {
+				_write_err295 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err281 == nil && err2 != nil {
-				_write_err281 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err295 == nil && err2 != nil {
+				_write_err295 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err281 == nil && err2 != nil {
-				_write_err281 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err295 == nil && err2 != nil {
+				_write_err295 = thrift.WrapTException(err2)
 			}
-			if _write_err281 != nil {
-				return false, thrift.WrapTException(_write_err281)
+			if _write_err295 != nil {
+				return false, thrift.WrapTException(_write_err295)
 			}
 			return true, err
 		}
@@ -29583,19 +32003,19 @@ func (p *dataServiceProcessorSetup) Process(ctx context.Context, seqId int32, ip
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "setup", thrift.REPLY, seqId); err2 != nil {
-		_write_err281 = thrift.WrapTException(err2)
+		_write_err295 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err281 == nil && err2 != nil {
-		_write_err281 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err295 == nil && err2 != nil {
+		_write_err295 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err281 == nil && err2 != nil {
-		_write_err281 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err295 == nil && err2 != nil {
+		_write_err295 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err281 == nil && err2 != nil {
-		_write_err281 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err295 == nil && err2 != nil {
+		_write_err295 = thrift.WrapTException(err2)
 	}
-	if _write_err281 != nil {
-		return false, thrift.WrapTException(_write_err281)
+	if _write_err295 != nil {
+		return false, thrift.WrapTException(_write_err295)
 	}
 	return true, err
 }
@@ -31892,19 +34312,19 @@ func (p *DataServiceCountersResult) ReadField0(ctx context.Context, iprot thrift
 	tMap := make(map[string]int64, size)
 	p.Success = tMap
 	for i := 0; i < size; i++ {
-		var _key283 string
+		var _key297 string
 		if v, err := iprot.ReadString(ctx); err != nil {
 			return thrift.PrependError("error reading field 0: ", err)
 		} else {
-			_key283 = v
+			_key297 = v
 		}
-		var _val284 int64
+		var _val298 int64
 		if v, err := iprot.ReadI64(ctx); err != nil {
 			return thrift.PrependError("error reading field 0: ", err)
 		} else {
-			_val284 = v
+			_val298 = v
 		}
-		p.Success[_key283] = _val284
+		p.Success[_key297] = _val298
 	}
 	if err := iprot.ReadMapEnd(ctx); err != nil {
 		return thrift.PrependError("error reading map end: ", err)

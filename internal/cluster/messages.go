@@ -67,6 +67,7 @@ type Assignment struct {
 	TaskID     string
 	Type, Mode string
 	Shape      Shape
+	Takes      int64 // what an emulated execution takes, where that is not the estimate, milliseconds; 0: the estimate
 	TimeScale  float64
 	Command    *Command // nil: the type says what runs
 	Attempt    int      // 1 is the first
@@ -148,6 +149,7 @@ type Delta struct {
 	Incarnation int64
 	Decisions   int64 // cumulative
 	Placed      []Placed
+	Experience  []Experience // some of what has changed since
 }
 
 // Received is a worker's cumulative vector R from one scheduler.
@@ -194,7 +196,8 @@ type Snapshot struct {
 	Node                []int32
 	Load                []Load
 	ReportSequence      []int64
-	OwnNumber           []int64 // the receiver's last placement number that the row includes
+	OwnNumber           []int64      // the receiver's last placement number that the row includes
+	Experience          []Experience // of other schedulers, some of what is new
 }
 
 // NodeStatus is one node as the data service or a scheduler sees it.

@@ -1,6 +1,9 @@
 package cluster
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 // ShortestDuration and LongestDuration bound the durations that somebody may set.
 const (
@@ -25,30 +28,36 @@ type Shape struct {
 
 // TaskSpec is a task as its submitter describes it. Nil fields are left to the type's profile.
 type TaskSpec struct {
-	ID         string
-	Type, Mode string
-	Demand     *Resources
-	Duration   *int64 // milliseconds
-	AtMostOnce bool
-	TimeScale  float64  // >= 1; 1 is real time
-	Command    *Command // runs instead of what the type says; nil: the type's
+	ID          string
+	Type, Mode  string
+	Demand      *Resources
+	Duration    *int64 // milliseconds
+	LearnCores  bool   // experience decides how many it needs
+	LearnMemory bool
+	AtMostOnce  bool
+	TimeScale   float64  // >= 1; 1 is real time
+	Command     *Command // runs instead of what the type says; nil: the type's
 }
 
 // Task is a task as a scheduler places it: its shape on every node class resolved.
 type Task struct {
 	ID      string
-	Seed    uint64 // hash of ID: every draw for this task comes from (run seed, Seed)
-	*Kind          // shared with the tasks that are alike
-	Attempt int    // 0 for the first placement
-	Tried   *Tried // nodes that refused or lost it: no longer candidates
+	Seed    uint64  // hash of ID: every draw for this task comes from (run seed, Seed)
+	*Kind           // shared with the tasks that are alike
+	Attempt int32   // 0 for the first placement
+	Reckon  float32 // milliseconds that it was expected to take where it was placed last, where that may have changed since
+	Tried   *Tried  // nodes that refused or lost it: no longer candidates
 }
 
-// Kind is what a task needs. Tasks that are alike share one, so it is not changed while one of them lives.
+// Kind is what a task needs. Tasks that are alike share one. While one of them lives nothing of it changes but what
+// Learned says, so whoever accounts for a placement does it with the shape of that moment, and keeps what is needed later.
 type Kind struct {
 	Type, Mode string
 	Uniform    Shape // the tasks' own figures, where no profile speaks
 	HasUniform bool
-	PerClass   []Offer // by ClassID: the profile of type and mode; shared, never written
+	Says       bool     // the submission says how long they run
+	Learned    *Learned // what is expected instead of what was given; nil: what was given
+	PerClass   []Offer  // by ClassID: the profile of type and mode; shared, never written
 	AtMostOnce bool
 	TimeScale  float64
 	Barred     *NodeSet // nodes that may not run them; nil: none
@@ -63,10 +72,53 @@ type Offer struct {
 // ShapeOn returns what a task needs on a node of class c: the profile's figures where it has them, else
 // the task's own. It is false when neither exists, so the class cannot run the task.
 func (k *Kind) ShapeOn(c ClassID) (Shape, bool) {
+	given, ok, says := &k.Uniform, k.HasUniform, k.Says
 	if int(c) < len(k.PerClass) && k.PerClass[c].Known {
-		return k.PerClass[c].Shape, true
+		given, ok, says = &k.PerClass[c].Shape, true, false
 	}
-	return k.Uniform, k.HasUniform
+	if k.Learned == nil {
+		return *given, ok
+	}
+	return Shape{Demand: given.Demand, Duration: k.Learned.expected(c, given.Duration, says)}, ok
+}
+
+// TakesOn returns what an emulated execution on a node of class c is told to take beside its estimate, in milliseconds: what
+// its profile or its submission says. 0: nothing, as that is the estimate, or nobody says anything. No time is told as the least.
+func (k *Kind) TakesOn(c ClassID, estimate int64) int64 {
+	given, says := k.Uniform.Duration, k.Says
+	if int(c) < len(k.PerClass) && k.PerClass[c].Known {
+		given, says = k.PerClass[c].Shape.Duration, true
+	}
+	switch {
+	case given == estimate:
+		return 0
+	case says:
+		return max(given, 1)
+	}
+	return given
+}
+
+// Learned is how long tasks of a kind are expected to run whatever was given for them. Who learns writes it in place.
+type Learned struct {
+	Durations []int64 // by ClassID, milliseconds; 0: what was given holds, if anything was
+	Otherwise int64   // where nothing was given
+	Overrides bool    // also what a submission says
+	Factor    float64 // what was given is multiplied by it; 0: it is not
+}
+
+// expected returns the duration to reckon with on a class where one was given, perhaps by the submission itself.
+func (l *Learned) expected(c ClassID, given int64, says bool) int64 {
+	switch {
+	case l.Factor > 0:
+		return int64(math.Round(min(float64(given)*l.Factor, float64(MaxDuration))))
+	case says && !l.Overrides:
+		return given
+	case int(c) < len(l.Durations) && l.Durations[c] > 0:
+		return l.Durations[c]
+	case given > 0 && !l.Overrides:
+		return given
+	}
+	return l.Otherwise
 }
 
 // Tried is a list of nodes, the latest first. Most tasks have none.

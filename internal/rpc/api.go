@@ -19,6 +19,7 @@ type Scheduler interface {
 	CancelJob(ctx context.Context, job string) (tasks int64, err error)
 	RetryJob(ctx context.Context, job string) (tasks int64, err error)
 	ForgetJob(ctx context.Context, job string) (known bool, err error)
+	Estimates(ctx context.Context, q cluster.EstimateQuery) ([]cluster.Estimate, error)
 	Complete(ctx context.Context, n cluster.CompletionNotice) error
 	Push(ctx context.Context, s cluster.Snapshot) error
 	View(ctx context.Context) (cluster.ClusterStatus, error)

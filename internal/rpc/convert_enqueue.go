@@ -42,6 +42,9 @@ func (e encoder) assignment(w *assignmentMessage, a *cluster.Assignment) *dodoor
 		Demand: e.amounts(&w.demand, &a.Shape.Demand), DurationMs: &a.Shape.Duration, TimeScale: &a.TimeScale,
 		Command: e.command(a.Command),
 	}
+	if a.Takes > 0 {
+		w.assignment.TakesMs = &a.Takes
+	}
 	if a.Attempt > 0 {
 		w.assignment.Attempt = narrow(int64(a.Attempt))
 	}
@@ -87,6 +90,9 @@ func (d *decoder) assignment(w *dodoor.Assignment, a *cluster.Assignment, low, h
 	a.TimeScale = d.timeScale("time_scale", w.TimeScale)
 	if w.Command != nil {
 		a.Command = d.command(w.Command)
+	}
+	if w.TakesMs != nil {
+		a.Takes = d.between("takes_ms", w.TakesMs, 0, cluster.MaxDuration)
 	}
 	if w.Attempt != nil {
 		a.Attempt = d.int32("attempt", w.Attempt, 0, math.MaxInt32)

@@ -121,7 +121,8 @@ type placedMessage struct {
 }
 
 func (e encoder) delta(d *cluster.Delta) *dodoor.Delta {
-	w := &dodoor.Delta{Scheduler: &d.Scheduler, Incarnation: &d.Incarnation, Decisions: &d.Decisions}
+	w := &dodoor.Delta{Scheduler: &d.Scheduler, Incarnation: &d.Incarnation, Decisions: &d.Decisions,
+		Experience: e.experience(d.Experience, false)}
 	if len(d.Placed) == 0 {
 		return w
 	}
@@ -145,6 +146,10 @@ func (d *decoder) delta(w *dodoor.Delta) (delta cluster.Delta) {
 	delta.Scheduler = d.name("scheduler", w.Scheduler)
 	delta.Incarnation = d.incarnation("incarnation", w.Incarnation)
 	delta.Decisions = d.count("decisions", w.Decisions)
+	delta.Experience = d.experience(w.Experience, false)
+	for i := range delta.Experience {
+		delta.Experience[i].Scheduler, delta.Experience[i].Incarnation = delta.Scheduler, delta.Incarnation
+	}
 	n := d.length("placed", len(w.Placed), maxNodes)
 	if n == 0 {
 		return delta

@@ -26,6 +26,7 @@ func (e encoder) snapshot(s *cluster.Snapshot) *dodoor.Snapshot {
 		RosterVersion: &s.RosterVersion, Roster: e.roster(s.Roster), Decisions: &s.Decisions,
 		ReceiverIncarnation: &s.ReceiverIncarnation,
 		Node:                s.Node, ReportSequence: s.ReportSequence, OwnNumber: s.OwnNumber,
+		Experience: e.experience(s.Experience, true),
 		Millicores: column(func(l *cluster.Load) int64 { return l.Demand[cluster.Cores] }),
 		MemoryMib:  column(func(l *cluster.Load) int64 { return l.Demand[cluster.Memory] }),
 		DiskMib:    column(func(l *cluster.Load) int64 { return l.Demand[cluster.Disk] }),
@@ -60,6 +61,7 @@ func (d *decoder) snapshot(w *dodoor.Snapshot) (s cluster.Snapshot) {
 	if s.Roster != nil && s.Roster.Version != s.RosterVersion {
 		d.fail("roster.version", "is %d: must be roster_version, %d", s.Roster.Version, s.RosterVersion)
 	}
+	s.Experience = d.experience(w.Experience, true)
 	d.rows(w, &s, d.length("node", len(w.Node), maxNodes))
 	return s
 }

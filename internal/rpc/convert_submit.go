@@ -27,6 +27,12 @@ func (e encoder) task(w *taskMessage, t *cluster.TaskSpec) *dodoor.TaskSpec {
 		ID: &t.ID, TaskType: optional(&t.Type), Mode: optional(&t.Mode), DurationMs: t.Duration,
 		AtMostOnce: &t.AtMostOnce, TimeScale: &t.TimeScale, Command: e.command(t.Command),
 	}
+	if t.LearnCores {
+		w.task.LearnCores = &t.LearnCores
+	}
+	if t.LearnMemory {
+		w.task.LearnMemory = &t.LearnMemory
+	}
 	if t.Demand != nil {
 		w.task.Demand = e.amounts(&w.demand, t.Demand)
 	}
@@ -98,6 +104,7 @@ func (d *decoder) task(w *dodoor.TaskSpec, t *cluster.TaskSpec, f *figures) {
 		f.duration = d.between("duration_ms", w.DurationMs, 0, cluster.MaxDuration)
 		t.Duration = &f.duration
 	}
+	t.LearnCores, t.LearnMemory = flag(w.LearnCores), flag(w.LearnMemory)
 	t.AtMostOnce = flag(w.AtMostOnce)
 	t.TimeScale = d.timeScale("time_scale", w.TimeScale)
 }

@@ -32,6 +32,7 @@ func obliging() *fakeScheduler {
 		become:   func(context.Context, string, uint64) error { return nil },
 		jobs:     func(context.Context, cluster.JobQuery) ([]cluster.JobStatus, error) { return nil, nil },
 		jobTasks: func(context.Context, cluster.JobTaskQuery) ([]cluster.JobTask, error) { return nil, nil },
+		estimate: func(context.Context, cluster.EstimateQuery) ([]cluster.Estimate, error) { return nil, nil },
 		onJob:    func(context.Context, string, string) (int64, error) { return 0, nil },
 	}
 }

@@ -89,6 +89,7 @@ var taskSpecs = rapid.Custom(func(t *rapid.T) cluster.TaskSpec {
 	}
 	return cluster.TaskSpec{ID: names.Draw(t, "id"), Type: typ, Mode: maybe.Draw(t, "mode"), Command: command,
 		Demand: rapid.Ptr(demand, true).Draw(t, "demand"), Duration: rapid.Ptr(duration, true).Draw(t, "duration"),
+		LearnCores: rapid.Bool().Draw(t, "learn cores"), LearnMemory: rapid.Bool().Draw(t, "learn memory"),
 		AtMostOnce: rapid.Bool().Draw(t, "at most once"), TimeScale: rapid.Float64Range(1, cluster.MaxTimeScale).Draw(t, "scale")}
 })
 
@@ -146,6 +147,7 @@ var enqueues = rapid.Custom(func(t *rapid.T) cluster.Enqueue {
 		q.Assignments = append(q.Assignments, cluster.Assignment{Number: q.Number, TaskID: names.Draw(t, "id"),
 			Type: names.Draw(t, "type"), Mode: maybe.Draw(t, "mode"), Shape: cluster.Shape{
 				Demand: resources(amounts).Draw(t, "demand"), Duration: rapid.Int64Range(0, cluster.MaxDuration).Draw(t, "duration")},
+			Takes:     rapid.Int64Range(0, cluster.MaxDuration).Draw(t, "takes"),
 			TimeScale: rapid.Float64Range(1, cluster.MaxTimeScale).Draw(t, "scale"),
 			Command:   rapid.Ptr(commands, true).Draw(t, "command"), Attempt: int32s.Draw(t, "attempt")})
 	}
@@ -157,14 +159,18 @@ var deltas = rapid.Custom(func(t *rapid.T) cluster.Delta {
 		return cluster.Placed{Node: names.Draw(t, "node"), NodeIncarnation: positive.Draw(t, "incarnation"),
 			Number: counts.Draw(t, "number"), Placed: loads(anything).Draw(t, "placed")}
 	})
-	return cluster.Delta{Scheduler: names.Draw(t, "scheduler"), Incarnation: positive.Draw(t, "incarnation"),
-		Decisions: counts.Draw(t, "decisions"), Placed: listOf(placed).Draw(t, "placed")}
+	d := cluster.Delta{Scheduler: names.Draw(t, "scheduler"), Incarnation: positive.Draw(t, "incarnation"),
+		Decisions: counts.Draw(t, "decisions"), Placed: listOf(placed).Draw(t, "placed"), Experience: listOf(experiences).Draw(t, "seen")}
+	for i := range d.Experience {
+		d.Experience[i].Scheduler, d.Experience[i].Incarnation = d.Scheduler, d.Incarnation
+	}
+	return d
 })
 
 var snapshots = rapid.Custom(func(t *rapid.T) cluster.Snapshot {
 	s := cluster.Snapshot{Incarnation: positive.Draw(t, "incarnation"), Version: counts.Draw(t, "version"),
 		RosterVersion: counts.Draw(t, "roster version"), Decisions: counts.Draw(t, "decisions"),
-		ReceiverIncarnation: positive.Draw(t, "receiver")}
+		ReceiverIncarnation: positive.Draw(t, "receiver"), Experience: listOf(experiences).Draw(t, "seen")}
 	s.BaseVersion = rapid.Int64Range(0, s.Version).Draw(t, "base")
 	known := math.MaxInt32
 	if rapid.Bool().Draw(t, "with roster") {

@@ -39,11 +39,15 @@ type fakeScheduler struct {
 	become   func(context.Context, string, uint64) error
 	jobs     func(context.Context, cluster.JobQuery) ([]cluster.JobStatus, error)
 	jobTasks func(context.Context, cluster.JobTaskQuery) ([]cluster.JobTask, error)
+	estimate func(context.Context, cluster.EstimateQuery) ([]cluster.Estimate, error)
 	onJob    func(ctx context.Context, what, job string) (int64, error) // cancel, retry or forget
 }
 
 func (f *fakeScheduler) Jobs(ctx context.Context, q cluster.JobQuery) ([]cluster.JobStatus, error) {
 	return f.jobs(ctx, q)
+}
+func (f *fakeScheduler) Estimates(ctx context.Context, q cluster.EstimateQuery) ([]cluster.Estimate, error) {
+	return f.estimate(ctx, q)
 }
 func (f *fakeScheduler) JobTasks(ctx context.Context, q cluster.JobTaskQuery) ([]cluster.JobTask, error) {
 	return f.jobTasks(ctx, q)

@@ -37,6 +37,7 @@ const (
 	MethodForgetJob
 	MethodRefuses
 	MethodOutput
+	MethodEstimates
 
 	numMethods
 )
@@ -79,6 +80,7 @@ var methods = [numMethods]struct {
 	MethodForgetJob:           {wire: "forgetJob", counted: "forget_job"},
 	MethodRefuses:             {wire: "refuses", counted: "refuses"},
 	MethodOutput:              {wire: "output", counted: "output", waits: true},
+	MethodEstimates:           {wire: "estimates", counted: "estimates"},
 }
 
 // String returns the name under which messages of this kind are counted.

@@ -228,4 +228,5 @@ func (d *Daemon) perform(actions worker.Actions) {
 	if actions.Report {
 		d.data.reportSoon()
 	}
+	d.data.watch()
 }

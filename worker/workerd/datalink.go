@@ -15,6 +15,7 @@ type dataLink struct {
 	client  *rpc.DataClient
 	rules   worker.Reporter // guarded by the daemon's lock
 	posted  chan struct{}
+	wakes   time.Duration // when it looks at the clock next; guarded likewise
 	stop    context.CancelFunc
 	stopped chan struct{}
 
@@ -30,6 +31,18 @@ func (l *dataLink) init(d *Daemon) {
 // reportSoon asks for a report. It never blocks. The caller holds the lock.
 func (l *dataLink) reportSoon() {
 	l.rules.Post()
+	l.poke()
+}
+
+// watch looks at the clock when a task may have run past its estimate. It never blocks. The caller holds the lock.
+func (l *dataLink) watch() {
+	if due := l.d.node.Due(); due != 0 && due < l.wakes {
+		l.wakes = due
+		l.poke()
+	}
+}
+
+func (l *dataLink) poke() {
 	select {
 	case l.posted <- struct{}{}:
 	default:
@@ -79,9 +92,14 @@ func (l *dataLink) next(report *cluster.Report) (ask worker.Request, wake time.D
 	l.d.mu.Lock()
 	defer l.d.mu.Unlock()
 	now := l.d.now()
+	l.d.perform(l.d.node.Overran(now))
 	if ask, wake = l.rules.Next(now); ask == worker.ReportRequest || ask == worker.HeartbeatRequest {
 		l.d.node.FillReport(now, report)
 	}
+	if due := l.d.node.Due(); due != 0 {
+		wake = min(wake, due)
+	}
+	l.wakes = wake
 	return ask, wake
 }
 

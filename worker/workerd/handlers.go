@@ -29,7 +29,7 @@ func (d *Daemon) Enqueue(_ context.Context, e cluster.Enqueue) (cluster.EnqueueR
 func (d *Daemon) Probe(context.Context, string, cluster.Resources) (cluster.ProbeReply, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.node.Probe(), nil
+	return d.node.Probe(d.now()), nil
 }
 
 // Cancel ends a task; false: it is not held here or has ended.

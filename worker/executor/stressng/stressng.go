@@ -53,7 +53,7 @@ func (e *Executor) Run(ctx context.Context, s worker.Start) worker.Result {
 	if err := ctx.Err(); err != nil {
 		return executor.Interrupted(ctx)
 	}
-	target := estimate(&s)
+	target := given(&s)
 	if target == 0 {
 		return worker.Result{Outcome: cluster.Finished}
 	}
@@ -68,7 +68,7 @@ func (e *Executor) Run(ctx context.Context, s worker.Start) worker.Result {
 	defer e.rule.Release(group)
 	begin := time.Now()
 	output := &executor.Tail{}
-	g, err := (&procgroup.Program{Path: path, Args: append(stressArgs(&s.Shape), s.Argv...), Dir: os.TempDir(),
+	g, err := (&procgroup.Program{Path: path, Args: append(stressArgs(&s), s.Argv...), Dir: os.TempDir(),
 		Env: append(e.rule.User.Env(), executor.DeviceEnv(&s, false)...), Cgroup: group, User: e.rule.User, Output: output}).Start()
 	if err != nil {
 		return executor.Failed(executor.NoExitCode, fmt.Errorf("start stress-ng: %w", err))
@@ -103,9 +103,9 @@ const (
 
 // stressArgs are the options for a demand. The duration is not among them: stress-ng counts whole
 // seconds. Its timeout is a safety net, should this process die.
-func stressArgs(s *cluster.Shape) []string {
-	args := []string{"--quiet", "--oomable", "--timeout", strconv.FormatInt(s.Duration/1000+30, 10)}
-	millicores := s.Demand[cluster.Cores]
+func stressArgs(s *worker.Start) []string {
+	args := []string{"--quiet", "--oomable", "--timeout", strconv.FormatInt(s.Given()/1000+30, 10)}
+	millicores := s.Shape.Demand[cluster.Cores]
 	if n := (millicores + 999) / 1000; n > 0 {
 		args = append(args, "--cpu", strconv.FormatInt(n, 10), "--cpu-method", "int64")
 		if load := float64(millicores) / float64(10*n); load < 100 {
@@ -113,7 +113,7 @@ func stressArgs(s *cluster.Shape) []string {
 			args = append(args, "--cpu-load", strconv.Itoa(percent), "--cpu-load-slice", "5")
 		}
 	}
-	memory := s.Demand[cluster.Memory] - ownMemory
+	memory := s.Shape.Demand[cluster.Memory] - ownMemory
 	if memory > 0 || millicores == 0 {
 		// Write every page once, in huge pages where there are any, then sleep on them: the cheapest
 		// way to hold memory.
@@ -123,7 +123,7 @@ func stressArgs(s *cluster.Shape) []string {
 	return args
 }
 
-// estimate is the duration of a task in trace time.
-func estimate(s *worker.Start) time.Duration {
-	return time.Duration(s.Shape.Duration) * time.Millisecond
+// given is the duration of a task in trace time.
+func given(s *worker.Start) time.Duration {
+	return time.Duration(s.Given()) * time.Millisecond
 }

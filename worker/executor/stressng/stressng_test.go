@@ -33,7 +33,7 @@ func TestArgumentsMatchTheDemand(t *testing.T) {
 		{0, 0, "--vm 1 --vm-bytes 1m --vm-method write64 --vm-hang 0 --vm-madvise hugepage"},
 	} {
 		s := executortest.Start(c.cores, c.memory, 2500)
-		if got := strings.Join(stressArgs(&s.Shape), " "); got != "--quiet --oomable --timeout 32 "+c.want {
+		if got := strings.Join(stressArgs(&s), " "); got != "--quiet --oomable --timeout 32 "+c.want {
 			t.Errorf("%v cores, %d MiB: %s", c.cores, c.memory, got)
 		}
 	}
@@ -63,7 +63,7 @@ func TestDevicesOfStressNG(t *testing.T) {
 	imitate(t, `echo "gpu $DODOOR_GPU $CUDA_VISIBLE_DEVICES"; exit 9`)
 	s := executortest.Start(1, 1, 60_000)
 	s.Devices = []worker.Assigned{{Dimension: 3, Extra: "gpu", Devices: worker.Devices{IDs: []string{"3"}, Variable: "CUDA_VISIBLE_DEVICES"}}}
-	if r := (Executor{}).Run(t.Context(), s); !strings.Contains(r.Reason, "gpu 3 3") {
+	if r := stress(t, confine.Off).Run(t.Context(), s); !strings.Contains(r.Reason, "gpu 3 3") {
 		t.Errorf("%+v", r)
 	}
 }
@@ -168,7 +168,7 @@ func cpuTimeMatches(t *testing.T, mode string) {
 		elapsed := time.Since(begin)
 		waited := watched()
 		cores := float64(c.Shape.Demand[cluster.Cores]) / 1000
-		least, most := 0.85*cores*float64(estimate(&c)), 1.15*cores*float64(max(elapsed, estimate(&c)))
+		least, most := 0.85*cores*float64(given(&c)), 1.15*cores*float64(max(elapsed, given(&c)))
 		t.Logf("%v cores for %d ms: used %v, waited %v, %d MiB", cores, c.Shape.Duration, r.CPU, waited, r.PeakMemory)
 		if r.Outcome != cluster.Finished || float64(r.CPU+waited) < least || float64(r.CPU) > most {
 			t.Errorf("%v cores for %d ms: %+v, waited %v for a CPU", cores, c.Shape.Duration, r, waited)

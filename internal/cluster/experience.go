@@ -1,0 +1,67 @@
+package cluster
+
+// Bounds of what schedulers tell each other of what they have seen.
+const (
+	MaxRuns     = 8       // run times in one entry
+	MaxLearned  = 64      // bytes of a name that something is learned of
+	MaxStamp    = 1 << 53 // decisions
+	MaxMiss     = 1 << 30 // thousandths that an estimate may be off by
+	MaxEstimate = 1 << 16 // estimates in one answer
+)
+
+// Experience is what one scheduler has seen of the executions of one name on one class of nodes. Of two of the same
+// process the one with the larger number is newer, and says all that the other said.
+type Experience struct {
+	Scheduler   string
+	Incarnation int64
+	Name        string
+	Class       string
+	Number      int64 // 1, 2, 3 ...
+	Count       int64 // executions seen so far
+	Runs        []Run // the newest ones, the newest first; never changed
+	Off         int64 // how far off the estimates were lately, in thousandths of them
+	Cores       int64 // millicores that 95 % of the latest did with; 0: not measured
+	Memory      int64 // MiB that all of the latest did with; 0: not measured
+}
+
+// Run is how long one execution took.
+type Run struct {
+	Took int64 // milliseconds of the task's own time
+	At   int64 // decisions, cluster-wide, that were known when it ended
+}
+
+// EstimateRule says where an estimate comes from.
+type EstimateRule uint8
+
+const (
+	LearnedRule  EstimateRule = iota + 1 // the median of what was seen
+	ProfileRule                          // the profile's figure
+	BorrowedRule                         // what was seen on another class
+)
+
+var estimateRules = [...]string{"", "learned", "profile", "borrowed"}
+
+func (r EstimateRule) String() string {
+	if int(r) < len(estimateRules) {
+		return estimateRules[r]
+	}
+	return "unknown"
+}
+
+// Estimate is how long tasks of one name are expected to run on one class of nodes, and why.
+type Estimate struct {
+	Name, Class string
+	Duration    int64 // in force, milliseconds
+	Rule        EstimateRule
+	Count       int64 // executions seen, by all schedulers
+	Median, P95 int64 // of the newest, milliseconds
+	Off         int64 // how far off lately, in thousandths
+	Cores       int64 // millicores of the name, on any class; 0: not known
+	Memory      int64 // MiB; 0: not known
+}
+
+// EstimateQuery asks for up to Max estimates of names that Name is a part of.
+type EstimateQuery struct {
+	Name string
+	Max  int
+}

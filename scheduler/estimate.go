@@ -1,0 +1,285 @@
+package scheduler
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"dodoor/internal/cluster"
+)
+
+// The rule by which experience overrules a profile: the median has been off by more than a share of the profile's figure
+// after each of so many executions in a row. As soon as it is not, the profile is in force again.
+const (
+	profileTolerance = 0.25
+	profilePatience  = 32
+)
+
+// memoryOfMisses is about how many executions the figure rests on that says how far off estimates were lately.
+const memoryOfMisses = 16
+
+// ratiosEvery is how many own executions there are between two looks at the ratios between classes; the first looks
+// come after 1, 2, 4 and so on.
+const ratiosEvery = 64
+
+// ran takes the end of an own execution, which had been expected to take so many milliseconds. Stamp is how many decisions
+// are known by now.
+func (x *experience) ran(n *named, class cluster.ClassID, took, expected, stamp int64) {
+	s := x.write(n, class)
+	o := s.own
+	if len(o.runs) > 0 {
+		stamp = max(stamp, o.run(0).At)
+	}
+	run := cluster.Run{Took: took, At: min(max(stamp, 0), cluster.MaxStamp)}
+	if len(o.runs) < keptRuns {
+		o.runs = append(o.runs, run)
+		o.next = len(o.runs) % keptRuns
+	} else {
+		o.runs[o.next] = run
+		o.next = (o.next + 1) % keptRuns
+	}
+	s.Count++
+	if expected > 0 {
+		o.miss(math.Abs(float64(took-expected))/float64(expected), s.Count)
+		s.Off = min(int64(math.Round(o.off*1000)), cluster.MaxMiss)
+	}
+	if x.completions++; x.completions == x.next {
+		x.epoch++
+		x.next = min(2*x.next, x.next+ratiosEvery)
+		clear(x.ratios)
+	}
+	x.refresh(n, class)
+	x.bound()
+}
+
+// miss takes one more share by which an estimate was off.
+func (o *ownRuns) miss(share float64, count int64) {
+	o.off += (share - o.off) / float64(min(count, memoryOfMisses))
+}
+
+// tookOf is how long an execution took, in milliseconds of the task's own time. A clock that was set, or an absurd scale,
+// must not poison what is learned.
+func tookOf(run time.Duration, scale float64) int64 {
+	took := math.Round(float64(run) * scale / float64(time.Millisecond))
+	return int64(min(max(took, 1), float64(cluster.MaxDuration)))
+}
+
+// refresh works out anew what is expected of a name, of which something was seen on a class.
+func (x *experience) refresh(n *named, class cluster.ClassID) {
+	on := n.classes[class]
+	count := int64(0)
+	for _, s := range on.entries {
+		count += s.Count
+	}
+	on.median = median(x.newest32(on))
+	if prior := x.prior(n, class); prior > 0 && on.median > 0 {
+		if math.Abs(float64(on.median-prior)) > profileTolerance*float64(prior) {
+			on.against += max(count-on.count, 0)
+		} else {
+			on.against = 0
+		}
+	}
+	on.count = count
+	x.expect(n)
+}
+
+// newest32 gathers the newest run times of all writers, about as many as an own entry keeps.
+func (x *experience) newest32(on *onClass) []int64 {
+	for _, s := range on.entries {
+		s.at = 0
+	}
+	runs := x.scratch[:0]
+	for len(runs) < keptRuns {
+		var newest *seen
+		var run cluster.Run
+		for _, s := range on.entries {
+			if next, ok := s.run(); ok && (newest == nil || next.At > run.At || next.At == run.At && s.Scheduler < newest.Scheduler) {
+				newest, run = s, next
+			}
+		}
+		if newest == nil {
+			break
+		}
+		newest.at++
+		runs = append(runs, run.Took)
+	}
+	return runs
+}
+
+// run returns the newest run that was not gathered yet.
+func (s *seen) run() (cluster.Run, bool) {
+	switch {
+	case s.own != nil && s.at < len(s.own.runs):
+		return s.own.run(s.at), true
+	case s.own == nil && s.at < len(s.Runs):
+		return s.Runs[s.at], true
+	}
+	return cluster.Run{}, false
+}
+
+// median sorts values, and returns the one in the middle, or the mean of two; 0: there are none.
+func median(values []int64) int64 {
+	if len(values) == 0 {
+		return 0
+	}
+	slices.Sort(values)
+	half := len(values) / 2
+	if len(values)%2 == 1 {
+		return values[half]
+	}
+	return values[half-1] + (values[half]-values[half-1])/2
+}
+
+// prior returns what the profile says of a name on a class, in milliseconds; 0: nothing.
+func (x *experience) prior(n *named, class cluster.ClassID) int64 {
+	switch {
+	case n.mode == nil || x.cold:
+		return 0
+	case int(class) < len(n.mode.perClass) && n.mode.perClass[class].Known:
+		return n.mode.perClass[class].Shape.Duration
+	case n.mode.fallback != nil:
+		return n.mode.fallback.Duration
+	}
+	return 0
+}
+
+// expect says anew how long tasks of a name are expected to run on every class.
+func (x *experience) expect(n *named) {
+	classes := len(x.classes.names)
+	for len(n.learned.Durations) < classes {
+		n.learned.Durations = append(n.learned.Durations, 0)
+	}
+	for c := range n.learned.Durations {
+		n.learned.Durations[c], _ = x.rule(n, cluster.ClassID(c))
+	}
+	n.epoch = x.epoch
+}
+
+// rule returns the duration that experience puts in force, and why; 0: what was given holds, if anything was.
+func (x *experience) rule(n *named, class cluster.ClassID) (int64, cluster.EstimateRule) {
+	var on *onClass
+	if int(class) < len(n.classes) {
+		on = n.classes[class]
+	}
+	switch {
+	case x.prior(n, class) > 0 && (on == nil || on.against < profilePatience):
+		return 0, cluster.ProfileRule
+	case on != nil && on.median > 0:
+		return on.median, cluster.LearnedRule
+	}
+	return x.borrow(n, class), cluster.BorrowedRule
+}
+
+// borrow takes what is expected on a class of which nothing is known from the one of which most is: times the ratio
+// between the two.
+func (x *experience) borrow(n *named, class cluster.ClassID) int64 {
+	best := -1
+	for c, on := range n.classes {
+		if on != nil && on.median > 0 && (best < 0 || x.before(on, cluster.ClassID(c), n.classes[best], cluster.ClassID(best))) {
+			best = c
+		}
+	}
+	if best < 0 {
+		return 0
+	}
+	d := math.Round(float64(n.classes[best].median) * x.ratio(class, cluster.ClassID(best)))
+	return int64(min(max(d, 1), float64(cluster.MaxDuration)))
+}
+
+// before orders classes by how much is known of them, and then by name: their ids depend on chance.
+func (x *experience) before(a *onClass, of cluster.ClassID, b *onClass, than cluster.ClassID) bool {
+	return a.count > b.count || a.count == b.count && x.classes.ClassName(of) < x.classes.ClassName(than)
+}
+
+// ratio is how much longer tasks take on one class than on another: the median over the names seen on both; 1: there is
+// none.
+func (x *experience) ratio(class, than cluster.ClassID) float64 {
+	pair := [2]cluster.ClassID{class, than}
+	if r, ok := x.ratios[pair]; ok {
+		return r
+	}
+	var ratios []float64
+	for n := x.newest; n != nil; n = n.older {
+		if a, b := n.medianOn(class), n.medianOn(than); a > 0 && b > 0 {
+			ratios = append(ratios, float64(a)/float64(b))
+		}
+	}
+	r := 1.0
+	if len(ratios) > 0 {
+		slices.Sort(ratios)
+		r = math.Sqrt(ratios[(len(ratios)-1)/2] * ratios[len(ratios)/2])
+	}
+	x.ratios[pair] = r
+	return r
+}
+
+func (n *named) medianOn(class cluster.ClassID) int64 {
+	if int(class) < len(n.classes) && n.classes[class] != nil {
+		return n.classes[class].median
+	}
+	return 0
+}
+
+// ready brings what is expected of a name up to date before its tasks are placed: ratios and classes may be new.
+func (x *experience) ready(n *named) {
+	if n != nil && (n.epoch != x.epoch || len(n.learned.Durations) < len(x.classes.names)) {
+		x.expect(n)
+	}
+}
+
+// profiled takes what the profile says of a name, once.
+func (x *experience) profiled(n *named, k *cluster.Kind) {
+	if n.typed {
+		return
+	}
+	n.typed, n.mode = true, x.classes.types[k.Type].modes[k.Mode]
+	for class, on := range n.classes {
+		if on != nil {
+			x.refresh(n, cluster.ClassID(class))
+		}
+	}
+}
+
+// tell lists what is known, and what is expected on classes that others of the name were seen on.
+func (x *experience) tell(q *cluster.EstimateQuery) []cluster.Estimate {
+	var list []cluster.Estimate
+	for n := x.newest; n != nil; n = n.older {
+		if !strings.Contains(n.name, q.Name) {
+			continue
+		}
+		for class := range x.classes.names {
+			list = append(list, x.estimate(n, cluster.ClassID(class)))
+		}
+	}
+	slices.SortFunc(list, func(a, b cluster.Estimate) int {
+		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.Class, b.Class))
+	})
+	return list[:min(len(list), q.Max)]
+}
+
+func (x *experience) estimate(n *named, class cluster.ClassID) cluster.Estimate {
+	e := cluster.Estimate{Name: n.name, Class: x.classes.ClassName(class)}
+	if e.Duration, e.Rule = x.rule(n, class); e.Rule == cluster.ProfileRule {
+		e.Duration = x.prior(n, class)
+	} else if e.Duration == 0 {
+		e.Duration = x.otherwise
+	}
+	if int(class) >= len(n.classes) || n.classes[class] == nil {
+		return e
+	}
+	on := n.classes[class]
+	e.Count, e.Median = on.count, on.median
+	if runs := x.newest32(on); len(runs) > 0 {
+		slices.Sort(runs)
+		e.P95 = runs[(len(runs)*95+99)/100-1]
+	}
+	var weight int64
+	for _, s := range on.entries {
+		e.Off += s.Off * s.Count
+		weight += s.Count
+	}
+	e.Off /= max(weight, 1)
+	return e
+}
