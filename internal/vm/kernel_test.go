@@ -44,9 +44,9 @@ var steps = []step{
 	{"nobody's", `as_user $process CPULimit`, 1,
 		"/sys/fs/cgroup: permission denied: it belongs to user 0, and this process is user 1000's: start it as root, or in a group that belongs"},
 	{"not alone", `enter shared; sh -c 'sleep 1000 &'; $process CPULimit`, 1,
-		"/sys/fs/cgroup/shared is not the worker's alone: process "},
+		"(sleep) is in there: start it in a control group of its own"},
 	{"read-only", `unshare -m sh -c 'mount -o remount,bind,ro /sys/fs/cgroup; exec "$@"' sh $process CPULimit`, 1,
-		"/sys/fs/cgroup is mounted read-only"},
+		"/sys/fs/cgroup is mounted read-only: start its container with"},
 	{"no controllers", `give given/below; enter given/below; as_user $process CPULimit`, 1,
 		"given/below has no controller for cpu and memory"},
 	{"threads", `
