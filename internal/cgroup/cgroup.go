@@ -116,7 +116,7 @@ func whyNot(v Version, err error) error {
 	case first && errors.Is(err, fs.ErrPermission):
 		return fmt.Errorf("%w: under version 1, only root may make control groups", err)
 	case first && errors.Is(err, unix.EROFS):
-		return fmt.Errorf("%w: start the container with control groups that it may write to (docker run --privileged)", err)
+		return fmt.Errorf("%w: %s", err, mayWrite)
 	}
 	return err
 }
