@@ -5,6 +5,7 @@ package cgroup
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"os"
 	"path"
@@ -102,10 +103,22 @@ func New(v Version, owner string) (*Groups, error) {
 			err = v.Delegate(name)
 		}
 		if err != nil {
-			return nil, errors.Join(err, c.Close())
+			return nil, errors.Join(whyNot(v, err), c.Close())
 		}
 	}
 	return c, nil
+}
+
+// whyNot adds what to change: version 2 is looked at before anything is made, version 1 is not.
+func whyNot(v Version, err error) error {
+	_, first := v.(version1)
+	switch {
+	case first && errors.Is(err, fs.ErrPermission):
+		return fmt.Errorf("%w: under version 1, only root may make control groups", err)
+	case first && errors.Is(err, unix.EROFS):
+		return fmt.Errorf("%w: %s", err, mayWrite)
+	}
+	return err
 }
 
 // Create makes an empty group for a task.

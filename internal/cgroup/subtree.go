@@ -50,17 +50,12 @@ func (p place) subtree() (folder string, err error) {
 		return "", fmt.Errorf("this process's control group, %s, is not below %s: a container needs control groups of its own "+
 			"(docker run --cgroupns=private)", name, p.mount)
 	}
-	for _, check := range []func(folder string) error{p.checkWritable, p.checkMembers} {
+	for _, check := range []func(folder string) error{checkKind, p.checkWritable, p.checkMembers} {
 		if err := check(folder); err != nil {
 			return "", PlaceError{err}
 		}
 	}
-	for _, check := range []func(folder string) error{checkKind, checkControllers} {
-		if err := check(folder); err != nil {
-			return "", err
-		}
-	}
-	return folder, nil
+	return folder, checkControllers(folder)
 }
 
 // PlaceError says that a process may not make groups where it is, which says nothing about other places.
@@ -90,7 +85,7 @@ func (p place) checkWritable(folder string) error {
 		switch {
 		case err == nil:
 		case errors.Is(err, unix.EROFS):
-			return fmt.Errorf("%s is mounted read-only: %s", folder, p.remedy(folder))
+			return fmt.Errorf("%s is mounted read-only: %s", folder, mayWrite)
 		default:
 			var info unix.Stat_t
 			_ = unix.Stat(file, &info) // without, it is root's, as most are
@@ -110,11 +105,17 @@ func (p place) remedy(folder string) string {
 		}
 		return "start it in a unit that has Delegate=yes, or by systemd-run " + user + "--scope -p Delegate=yes dodoor worker ..."
 	}
-	if folder == filepath.Clean(p.mount) && !isTop(folder) {
-		return "start its container with control groups that it may write to (docker run --privileged --cgroupns=private)"
+	switch {
+	case folder == filepath.Clean(p.mount) && !isTop(folder):
+		return mayWrite
+	case os.Geteuid() == 0:
+		return "start it in a control group of its own"
 	}
 	return "start it as root, or in a group that belongs to its user"
 }
+
+// mayWrite is the remedy in containers.
+const mayWrite = "start its container with control groups that it may write to (docker run --privileged --cgroupns=private)"
 
 // checkMembers refuses groups that nobody has given to this process, and in which others are: they would have to move.
 func (p place) checkMembers(folder string) error {

@@ -110,7 +110,11 @@ func (v version2) Start(g *Group, attr *syscall.SysProcAttr, fork func() error) 
 	}
 	defer unix.Close(fd)
 	attr.UseCgroupFD, attr.CgroupFD = true, fd
-	return fork()
+	err = fork()
+	if errors.Is(err, unix.ENOSYS) {
+		return fmt.Errorf("%w: Linux before 5.7, or a container that filters system calls (clone3), starts nothing in a group", err)
+	}
+	return err
 }
 
 // Give gives the folder, so that the user can make groups in it, and what moves processes among those: cgroups(7), delegation.

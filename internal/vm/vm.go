@@ -88,6 +88,8 @@ const start = `#!/bin/busybox sh
 mount -t proc proc /proc
 mount -t sysfs sysfs /sys
 mount -t devtmpfs devtmpfs /dev
+ln -s /proc/self/fd /dev/fd
+for i in stdin stdout stderr; do ln -s "fd/$((n++))" /dev/$i; done
 mount -t tmpfs -o mode=1777 tmpfs /tmp
 mount -t cgroup2 cgroup2 /sys/fs/cgroup
 ip link set lo up

@@ -42,7 +42,7 @@ func newMachine(t *testing.T) *Machine {
 			t.Fatal(err)
 		}
 	}
-	m.AddText("etc/passwd", "root:x:0:0::/tmp:/bin/sh\nuser:x:1000:1000::/tmp:/bin/sh\n")
-	m.AddText("etc/group", "root:x:0:\nuser:x:1000:\n")
+	m.AddText("etc/passwd", "root:x:0:0::/tmp:/bin/sh\nuser:x:1000:1000::/tmp:/bin/sh\nnobody:x:65534:65534::/tmp:/bin/sh\n")
+	m.AddText("etc/group", "root:x:0:\nuser:x:1000:\nnogroup:x:65534:\n")
 	return m
 }
