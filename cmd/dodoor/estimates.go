@@ -58,8 +58,8 @@ type estimateObject struct {
 }
 
 func estimateObjectOf(e *cluster.Estimate) estimateObject {
-	return estimateObject{Name: e.Name, Class: e.Class, Expected: e.Duration, Rule: e.Rule.String(), Runs: e.Count, Median: e.Median, P95: e.P95,
-		Off: float64(e.Off) / 1000, Cores: float64(e.Cores) / 1000, Memory: e.Memory}
+	return estimateObject{Name: e.Name, Class: e.Class, Expected: e.Duration, Rule: e.Rule.String(), Runs: e.Count, Median: e.Median,
+		P95: e.P95, Off: float64(e.Off) / 1000, Cores: float64(e.Cores) / 1000, Memory: e.Memory}
 }
 
 // estimateText is a table for every name. Its columns line up on a screen of 80 columns, whatever the names of tasks are.

@@ -14,14 +14,17 @@ func TestEstimatesOfJobs(t *testing.T) {
 	if stdout, stderr, code := on("estimates"); code != exitDone || stdout != "" || !strings.Contains(stderr, "no scheduler has learned") {
 		t.Errorf("at first: exit code %d: %s%s", code, stdout, stderr)
 	}
-	for _, args := range [][]string{{"-name", "nightly", "--", "sleep", "0.0{}", ":::", "1", "2", "3"}, {"--", "true"}} {
-		if _, stderr, code := on(append([]string{"run", "-cores", "0.1", "-quiet"}, args...)...); code != exitDone {
+	for _, args := range [][]string{
+		{"-cores", "auto", "-memory", "auto", "-name", "nightly", "--", "sleep", "0.0{}", ":::", "1", "2", "3"},
+		{"-cores", "0.1", "--", "true"},
+	} {
+		if _, stderr, code := on(append([]string{"run", "-quiet"}, args...)...); code != exitDone {
 			t.Fatalf("exit code %d: %s", code, stderr)
 		}
 	}
 	stdout, stderr, code := on("estimates")
-	if code != exitDone || !strings.Contains(stdout, "\n  class ") || !strings.HasPrefix(stdout, "nightly") || !strings.Contains(stdout, "\ntrue") ||
-		!strings.Contains(stdout, "learned\n") {
+	if code != exitDone || !strings.HasPrefix(stdout, "nightly") || !strings.Contains(stdout, "\n  class ") ||
+		!strings.Contains(stdout, "\ntrue") || !strings.Contains(stdout, "learned\n") {
 		t.Errorf("exit code %d: %s%s", code, stdout, stderr)
 	}
 	stdout, stderr, code = on("estimates", "-name", "ight", "-json")
@@ -35,8 +38,8 @@ func TestEstimatesOfJobs(t *testing.T) {
 // Its lines have at most 80 columns, but for the longest names, and line up, however much was seen of however long runs.
 func TestTheTableOfEstimates(t *testing.T) {
 	got := estimateText([]cluster.Estimate{
-		{Name: strings.Repeat("x", cluster.MaxLearned), Class: "c6525-25g", Duration: cluster.MaxDuration, Rule: cluster.LearnedRule, Count: 12_345_678,
-			Median: 359_999_000, P95: 3_599_999, Off: cluster.MaxMiss, Cores: 950, Memory: 120},
+		{Name: strings.Repeat("x", cluster.MaxLearned), Class: "c6525-25g", Duration: cluster.MaxDuration, Rule: cluster.LearnedRule,
+			Count: 12_345_678, Median: 359_999_000, P95: 3_599_999, Off: cluster.MaxMiss, Cores: 950, Memory: 120},
 		{Name: "y/short", Class: "auto-0.5c-1024m", Duration: 12_345, Rule: cluster.BorrowedRule},
 	})
 	want := strings.Repeat("x", 64) + `: 0.95 cores, 120 MB
