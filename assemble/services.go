@@ -99,14 +99,17 @@ func checkForesight(c *conf.Config) error {
 // CheckPolicy refuses a policy that does not exist on real services or, if simulated, in the simulator, before
 // anything is started. That the configuration's exists somewhere, and takes its knobs, was checked as it was read.
 func CheckPolicy(c *conf.Config, simulated bool) error {
-	if simulated && c.Scheduler.Policy == sim.Oracle {
+	if !simulated {
+		_, err := policy(c)
+		return err
+	}
+	if c.Scheduler.Policy == sim.Oracle {
 		return nil
 	}
-	_, err := policy(c)
-	if err != nil && simulated {
+	if _, err := baselines.New(c.Scheduler.Policy, c.Policies, c.Generator.TimeScale); err != nil {
 		return fmt.Errorf("%w (in the simulator also: %s)", err, sim.Oracle)
 	}
-	return err
+	return nil
 }
 
 // Datastore builds the data service.

@@ -68,7 +68,7 @@ func (p *peer) send() {
 // spec is a task as a scheduler is told of it, with its template.
 func (r *submission) spec(t job.Task) cluster.TaskSpec {
 	return cluster.TaskSpec{ID: job.TaskID(r.Job.ID, t.Index), Type: cluster.CommandType, Demand: t.Demand, Duration: t.Duration,
-		AtMostOnce: r.AtMostOnce, TimeScale: 1,
+		LearnCores: t.LearnCores, LearnMemory: t.LearnMemory, AtMostOnce: r.AtMostOnce, TimeScale: 1,
 		Command: &cluster.Command{Digest: t.Digest, Template: t.Template, Job: r.Job.ID, Index: t.Index, Entries: t.Entries}}
 }
 

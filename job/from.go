@@ -21,8 +21,8 @@ type line struct {
 	Argv     []string          `json:"argv"`
 	Env      map[string]string `json:"env"`
 	Stdin    *string           `json:"stdin"`
-	Cores    *float64          `json:"cores"`
-	Memory   *int64            `json:"memory"`
+	Cores    *orAuto[float64]  `json:"cores"`
+	Memory   *orAuto[int64]    `json:"memory"`
 	Duration *string           `json:"duration"`
 	Name     string            `json:"name"`
 }
@@ -181,6 +181,26 @@ func checkKeys(d *json.Decoder, known []string) error {
 	return err
 }
 
+// Auto is what a person says instead of a demand that experience is to decide.
+const Auto = "auto"
+
+// orAuto is a number, or the word auto.
+type orAuto[N int64 | float64] struct {
+	number N
+	auto   bool
+}
+
+// UnmarshalJSON reads it.
+func (o *orAuto[N]) UnmarshalJSON(text []byte) error {
+	if o.auto = string(text) == `"`+Auto+`"`; o.auto {
+		return nil
+	}
+	if err := json.Unmarshal(text, &o.number); err != nil {
+		return fmt.Errorf("%.80s: a number is expected, whole for memory, or %q", text, Auto)
+	}
+	return nil
+}
+
 // figures puts what the line says in the place of what holds for all.
 func (l *line) figures(f *Figures) error {
 	if l.Cores != nil || l.Memory != nil {
@@ -189,17 +209,17 @@ func (l *line) figures(f *Figures) error {
 			demand = *f.Demand
 		}
 		if l.Cores != nil {
-			millicores, err := Millicores(*l.Cores)
+			millicores, err := Millicores(l.Cores.number)
 			if err != nil {
 				return fmt.Errorf("cores: %w", err)
 			}
-			demand[cluster.Cores] = millicores
+			demand[cluster.Cores], f.LearnCores = millicores, l.Cores.auto
 		}
 		if l.Memory != nil {
-			if *l.Memory < 0 || *l.Memory > cluster.MaxAmount {
-				return fmt.Errorf("memory: %d: allowed are 0 to %d MB", *l.Memory, cluster.MaxAmount)
+			if l.Memory.number < 0 || l.Memory.number > cluster.MaxAmount {
+				return fmt.Errorf("memory: %d: allowed are 0 to %d MB", l.Memory.number, cluster.MaxAmount)
 			}
-			demand[cluster.Memory] = *l.Memory
+			demand[cluster.Memory], f.LearnMemory = l.Memory.number, l.Memory.auto
 		}
 		f.Demand = &demand
 	}

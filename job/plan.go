@@ -14,6 +14,8 @@ import (
 type Figures struct {
 	Demand   *cluster.Resources
 	Duration *int64 // estimate, milliseconds
+
+	LearnCores, LearnMemory bool // whoever places it decides from experience
 }
 
 // Task is one task of a plan.

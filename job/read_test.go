@@ -65,28 +65,48 @@ func TestTasksOfLines(t *testing.T) {
 	}
 }
 
+// A line may leave a demand to experience, or say it where the others leave it.
+func TestLinesLeaveDemandsToExperience(t *testing.T) {
+	text := `{"argv": ["a"], "cores": "auto", "memory": 7}
+{"argv": ["a"], "memory": "auto"}
+{"argv": ["a"], "cores": 2}`
+	p, err := ReadTasks([]byte(text), cluster.Template{}, Figures{Demand: &cluster.Resources{500, 5}, LearnCores: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []Figures{{&cluster.Resources{0, 7}, nil, true, false}, {&cluster.Resources{500, 0}, nil, true, true},
+		{&cluster.Resources{2000, 5}, nil, false, false}} {
+		got := p.At(int64(i)).Figures
+		if *got.Demand != *want.Demand || got.LearnCores != want.LearnCores || got.LearnMemory != want.LearnMemory {
+			t.Errorf("line %d: %+v, %v", i+1, got, *got.Demand)
+		}
+	}
+}
+
 // A line that is wrong is named, and nothing comes of the others.
 func TestWrongLines(t *testing.T) {
 	good := `{"argv": ["a"]}` + "\n"
 	for line, says := range map[string]string{
-		`{"argv": []}`:                        "there is no command",
-		`{"argv": [""]}`:                      "name of the program is empty",
-		`{"argv": ["a"`:                       "is no task",
-		`{"argv": "a"}`:                       "is no task",
-		`[]`:                                  "is no task",
-		`{"argv": ["a"], "cors": 1}`:          `unknown field "cors"`,
-		`{"argv": ["a"]} {}`:                  "more than one",
-		`{"argv": ["a"], "cores": 0.00001}`:   "cores: 1e-05",
-		`{"argv": ["a"], "memory": -1}`:       "memory: -1",
-		`{"argv": ["a"], "duration": "soon"}`: `duration: "soon"`,
-		`{"argv": ["a"], "duration": "1us"}`:  "whole milliseconds",
-		`{"argv": ["a"], "env": {"": "x"}}`:   "environment variable",
-		`{"argv": ["a", "{}"]}`:               "no list of entries",
-		`{"argv": ["a\u0000"]}`:               "zero byte",
-		"\ufeff" + good:                       "byte order mark",
-		"{\"argv\": [\"a\xff\"]}":             "is not UTF-8",
-		`{"argv": ["a"], "argv": ["b"]}`:      `has "argv" twice`,
-		`{"argv": ["a"], "Env": {}}`:          `has "Env": keys are argv, env`,
+		`{"argv": []}`:                                          "there is no command",
+		`{"argv": [""]}`:                                        "name of the program is empty",
+		`{"argv": ["a"`:                                         "is no task",
+		`{"argv": "a"}`:                                         "is no task",
+		`[]`:                                                    "is no task",
+		`{"argv": ["a"], "cors": 1}`:                            `unknown field "cors"`,
+		`{"argv": ["a"]} {}`:                                    "more than one",
+		`{"argv": ["a"], "cores": 0.00001}`:                     "cores: 1e-05",
+		`{"argv": ["a"], "memory": -1}`:                         "memory: -1",
+		`{"argv": ["a"], "memory": 1.5}`:                        "1.5: a number is expected, whole for memory",
+		`{"argv": ["a"], "cores": "many"}`:                      `"many": a number is expected`,
+		`{"argv": ["a"], "duration": "soon"}`:                   `duration: "soon"`,
+		`{"argv": ["a"], "duration": "1us"}`:                    "whole milliseconds",
+		`{"argv": ["a"], "env": {"": "x"}}`:                     "environment variable",
+		`{"argv": ["a", "{}"]}`:                                 "no list of entries",
+		`{"argv": ["a\u0000"]}`:                                 "zero byte",
+		"\ufeff" + good:                                         "byte order mark",
+		"{\"argv\": [\"a\xff\"]}":                               "is not UTF-8",
+		`{"argv": ["a"], "argv": ["b"]}`:                        `has "argv" twice`,
+		`{"argv": ["a"], "Env": {}}`:                            `has "Env": keys are argv, env`,
 		`{"argv": ["a"], "env": {"A": "1", "B": "", "A": "2"}}`: `has "A" twice`,
 		`{"argv": ["a", "{2}"], "name": "n"}`:                   "{2}",
 	} {

@@ -104,22 +104,32 @@ func (r *Replica) batchOf(j *cluster.Job, client string, s *cluster.TaskSpec) (*
 	if refusal := r.resolve(s, &fresh); refusal != nil {
 		return nil, refusal
 	}
-	latest := &r.latest
-	if shared != nil {
-		latest = &shared.latest
+	return alike(r.latestOf(shared), &fresh), nil
+}
+
+// latestOf is where the batch of the latest task of a job is, or of no job.
+func (r *Replica) latestOf(j *job) **batch {
+	if j == nil {
+		return &r.latest
 	}
-	if *latest == nil || !(*latest).same(&fresh) {
+	return &j.latest
+}
+
+// alike returns the latest batch of commands if it is the same as a fresh one, which takes its place otherwise.
+func alike(latest **batch, fresh *batch) *batch {
+	if *latest == nil || !(*latest).same(fresh) {
 		fresh.Barred = &fresh.template.bar.nodes
 		*latest = &batch{}
-		**latest = fresh
+		**latest = *fresh
 	}
-	return *latest, nil
+	return *latest
 }
 
 // same reports whether tasks of two batches with commands are alike.
 func (b *batch) same(o *batch) bool {
 	return b.template == o.template && b.job == o.job && b.client == o.client && b.lists == o.lists && b.Uniform == o.Uniform &&
-		b.Says == o.Says && b.Learned == o.Learned && b.Mode == o.Mode && b.AtMostOnce == o.AtMostOnce && b.TimeScale == o.TimeScale
+		b.Says == o.Says && b.Learned == o.Learned && b.Mode == o.Mode && b.AtMostOnce == o.AtMostOnce && b.TimeScale == o.TimeScale &&
+		b.auto == o.auto
 }
 
 // holds reports whether a task is here, or was.

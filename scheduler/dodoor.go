@@ -92,12 +92,12 @@ func (d *Dodoor) Wants() Wants { return Wants{Loads: Snapshots, Weights: d.knobs
 
 // better is lines 2 and 3 of Algorithm 1: the first candidate unless the second scores lower.
 func (d *Dodoor) better(t *cluster.Task, v *View, a, c int) int {
-	shapeA, _ := t.ShapeOn(v.nodes[a].Class)
-	shapeC, _ := t.ShapeOn(v.nodes[c].Class)
-	rlA := v.resourceLoad(a, &shapeA.Demand, d.kind)
-	rlC := v.resourceLoad(c, &shapeC.Demand, d.kind)
-	dA := float64(v.nodes[a].Load.Duration + shapeA.Duration)
-	dC := float64(v.nodes[c].Load.Duration + shapeC.Duration)
+	demandA, _ := t.DemandOn(v.nodes[a].Class)
+	demandC, _ := t.DemandOn(v.nodes[c].Class)
+	rlA := v.resourceLoad(a, demandA, d.kind)
+	rlC := v.resourceLoad(c, demandC, d.kind)
+	dA := float64(v.nodes[a].Load.Duration + t.DurationOn(v.nodes[a].Class))
+	dC := float64(v.nodes[c].Load.Duration + t.DurationOn(v.nodes[c].Class))
 	if pairScore(d.knobs.Alpha, rlA, rlC, dA, dC) <= pairScore(d.knobs.Alpha, rlC, rlA, dC, dA) {
 		return a
 	}

@@ -25,9 +25,9 @@ const emptier = 0.05
 // the time that the pending work needs on the node's tightest resource.
 func (s ectScore) of(v *View, t *cluster.Task, i int) float64 {
 	n := v.Node(i)
-	shape, _ := t.ShapeOn(n.Class)
-	duration := float64(shape.Duration)
-	used, fits := dominantShare(n, &shape.Demand)
+	demand, _ := t.DemandOn(n.Class)
+	duration := float64(t.DurationOn(n.Class))
+	used, fits := dominantShare(n, demand)
 	if fits && n.Load.Tasks < int64(n.Slots) {
 		return duration * (1 + emptier*used)
 	}

@@ -101,6 +101,9 @@ func (r *Replica) retry(now time.Duration, t *task, c *cluster.Completion, curre
 	if !current {
 		return
 	}
+	if c.OutOfMemory {
+		r.relearn(t)
+	}
 	t.spec.Attempt++
 	t.spec.Tried = nil
 	t.phase, t.node = cluster.Placing, NoNode

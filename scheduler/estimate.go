@@ -268,6 +268,7 @@ func (x *experience) tell(q *cluster.EstimateQuery) []cluster.Estimate {
 
 func (x *experience) estimate(n *named, class cluster.ClassID) cluster.Estimate {
 	e := cluster.Estimate{Name: n.name, Class: x.classes.ClassName(class)}
+	e.Cores, e.Memory = n.needs()
 	if e.Duration, e.Rule = x.rule(n, class); e.Rule == cluster.ProfileRule {
 		e.Duration = x.prior(n, class)
 	} else if e.Duration == 0 {
@@ -280,7 +281,7 @@ func (x *experience) estimate(n *named, class cluster.ClassID) cluster.Estimate 
 	e.Count, e.Median = on.count, on.median
 	if runs := x.newest32(on); len(runs) > 0 {
 		slices.Sort(runs)
-		e.P95 = runs[(len(runs)*95+99)/100-1]
+		e.P95 = percentile95(runs)
 	}
 	var weight int64
 	for _, s := range on.entries {

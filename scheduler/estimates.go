@@ -39,38 +39,51 @@ func (e Estimates) learned() bool { return e == Learned || e == Cold }
 
 // resolve fills in what a task needs, and says where the duration comes from that is expected of it.
 func (r *Replica) resolve(s *cluster.TaskSpec, b *batch) *cluster.Refusal {
-	if refusal := r.catalog.Resolve(s, &b.Kind); refusal != nil {
-		return refusal
-	}
-	switch x := r.experience; {
-	case r.cfg.Estimates == Exact:
-		b.Learned = &cluster.Learned{Factor: r.cfg.Foresee(cluster.HashID(s.ID))}
+	x := r.experience
+	switch {
 	case x == nil:
 	case s.Command == nil:
-		x.key = typeKey(x.key, &b.Kind)
+		x.key = typeKey(x.key, s.Type, cluster.CanonicalMode(s.Mode))
 		b.named = x.find()
-		x.profiled(b.named, &b.Kind)
 	default:
 		x.key = commandKey(x.key, b.job, b.template)
 		b.named = x.find()
 	}
-	if b.named != nil {
+	own, refusal := r.withNeeds(s, b)
+	if refusal == nil {
+		refusal = r.catalog.Resolve(own, &b.Kind)
+	}
+	if refusal != nil {
+		x.drop(b.named)
+		return refusal
+	}
+	if x != nil {
+		if s.Command == nil {
+			x.profiled(b.named, &b.Kind)
+		}
 		b.Learned = &b.named.learned
+	} else if r.cfg.Estimates == Exact {
+		b.Learned = &cluster.Learned{Factor: r.cfg.Foresee(cluster.HashID(s.ID))}
 	}
 	return nil
 }
 
-// learnFrom takes a task that has finished where it was placed, as its worker tells.
+// learnFrom takes the end of an execution where its task was placed, as the worker tells.
 func (r *Replica) learnFrom(t *task, c *cluster.Completion, on placedOn, latest bool) {
 	n := t.batch.named
-	if n == nil || c.Outcome != cluster.Finished {
+	if n == nil {
 		return
 	}
-	expected := int64(0)
-	if latest {
-		expected = int64(t.spec.Reckon)
+	class := r.workers.class(on.worker)
+	if c.Outcome == cluster.Finished {
+		expected := int64(0)
+		if latest {
+			expected = int64(t.spec.Reckon)
+		}
+		r.experience.ran(n, class, tookOf(c.Run, t.spec.TimeScale), expected, r.view.Decisions+r.decisions-r.applied)
 	}
-	r.experience.ran(n, r.workers.class(on.worker), tookOf(c.Run, t.spec.TimeScale), expected, r.view.Decisions+r.decisions-r.applied)
+	demand, _ := t.spec.DemandOn(class)
+	r.experience.needed(n, class, c, demand[cluster.Memory])
 }
 
 // Estimates tells how long tasks are expected to run, by name and class in order.

@@ -168,7 +168,7 @@ func TestWhatTasksAreCalled(t *testing.T) {
 			t.Errorf("job %q, %q: %q, want %q", c.job, c.t.Argv, got, c.want)
 		}
 	}
-	if got := string(typeKey(nil, &cluster.Kind{Type: "matmul", Mode: "short"})); got != "matmul/short" {
+	if got := string(typeKey(nil, "matmul", "short")); got != "matmul/short" {
 		t.Error(got)
 	}
 	a, b := string(shortened([]byte(long))), string(shortened([]byte(long+"!")))

@@ -228,8 +228,11 @@ func TestNumbersNeverGoBack(t *testing.T) {
 // A replica that was restarted knows what its former process knew, until it sees for itself.
 func TestARestartedReplicaInherits(t *testing.T) {
 	x := tableOf(t, "s1", 2, Learned)
-	x.merge([]cluster.Experience{{Scheduler: "s1", Incarnation: 1, Name: "k", Class: "a", Number: 9, Count: 40, Runs: []cluster.Run{{Took: 5, At: 1000}}},
-		{Scheduler: "s1", Incarnation: 2, Name: "l", Class: "a", Number: 1, Count: 1, Runs: []cluster.Run{{Took: 5, At: 1}}}})
+	former := cluster.Experience{Scheduler: "s1", Incarnation: 1, Name: "k", Class: "a", Number: 9, Count: 40,
+		Runs: []cluster.Run{{Took: 5, At: 1000}}}
+	current := former
+	current.Name, current.Incarnation = "l", 2
+	x.merge([]cluster.Experience{former, current})
 	x.want(t, "k", "a", 5)
 	x.want(t, "l", "a", 10_000) // nobody else writes for this process
 	x.runs("k", "a", 7)

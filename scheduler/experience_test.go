@@ -198,8 +198,8 @@ func TestExperienceIsBounded(t *testing.T) {
 		for j := range runs {
 			runs[j] = cluster.Run{Took: int64(i + 1), At: int64(i)}
 		}
-		x.merge([]cluster.Experience{{Scheduler: fmt.Sprint("s", 2+i%4), Incarnation: 1, Name: "other " + name[8:], Class: "a", Number: int64(i + 1),
-			Count: 1, Runs: runs}})
+		x.merge([]cluster.Experience{{Scheduler: fmt.Sprint("s", 2+i%4), Incarnation: 1, Name: "other " + name[8:], Class: "a",
+			Number: int64(i + 1), Count: 1, Runs: runs}})
 		if i%3 == 0 {
 			x.runs(name, "b", 7)
 			full := x.newest.classes[x.classes.Class("b")].own().own

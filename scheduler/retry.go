@@ -96,6 +96,7 @@ func (r *Replica) runAgain(now time.Duration, j *job, e *entry) {
 	if e.run > 0 || e.outcome == cluster.Lost {
 		t.ranBefore()
 	}
+	r.relearn(t)
 	r.opened(t)
 	r.placeAgain(now, t)
 }

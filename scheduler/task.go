@@ -34,7 +34,8 @@ type batch struct {
 	template *template // nil: the type says what runs
 	job      *job      // nil: none
 	named    *named    // what is learned of them; nil: nothing
-	orphan   *batch    // the same without a client, once a task runs again by request
+	auto     auto
+	orphan   *batch // the same without a client, once a task runs again by request
 }
 
 // trouble is what only a task has that was not taken, or lost, or failed.

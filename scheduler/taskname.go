@@ -15,8 +15,8 @@ import (
 // type's name has a slash, and no other has.
 
 // typeKey writes the name of a type's tasks.
-func typeKey(key []byte, k *cluster.Kind) []byte {
-	key = append(append(append(key[:0], k.Type...), '/'), k.Mode...)
+func typeKey(key []byte, typ, mode string) []byte {
+	key = append(append(append(key[:0], typ...), '/'), mode...)
 	return shortened(key)
 }
 

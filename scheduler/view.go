@@ -70,8 +70,8 @@ func (v *View) Draws(t *cluster.Task) *rand.Rand {
 // in every dimension, and it neither refused t before nor bars its kind.
 func (v *View) Feasible(i int, t *cluster.Task) bool {
 	n := &v.nodes[i]
-	shape, ok := t.ShapeOn(n.Class)
-	if !ok || !shape.Demand.FitsIn(&n.Capacity) {
+	demand, ok := t.DemandOn(n.Class)
+	if !ok || !demand.FitsIn(&n.Capacity) {
 		return false
 	}
 	return !t.Tried.Has(i) && !t.Barred.Has(i)

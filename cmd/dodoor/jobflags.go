@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -22,6 +23,7 @@ type jobFlags struct {
 	env                                                    []string
 	cores                                                  float64
 	memory                                                 int64
+	autoCores, autoMemory                                  bool
 	duration, timeLimit                                    time.Duration
 	retries, crashLimit                                    int
 	maxFails                                               int64
@@ -41,7 +43,7 @@ func (o *options) declareJob() *jobFlags {
 		"`file` of a script that travels with the job; its lines #DODOOR -cores 2 are flags, and the command "+
 			"line's come after them")
 	o.StringVar(&f.image, "image", "", "run in containers of this `image`")
-	o.StringVar(&f.name, "name", "", "`name` of the job, for lists")
+	o.StringVar(&f.name, "name", "", "`name` of the job, for lists, and for what is learned of its tasks")
 	o.StringVar(&f.cwd, "cwd", "", "`folder` to run in, on the worker's host; without one: on this machine the current one, "+
 		"on a cluster an empty one of the task's own")
 	o.StringVar(&f.stdin, "stdin", "", "`file` that every task reads as its standard input (- is this command's), at most 1 MiB")
@@ -56,9 +58,11 @@ func (o *options) declareJob() *jobFlags {
 		f.env = append(f.env, name+"="+value)
 		return job.CheckEnv(name, value)
 	})
-	o.Float64Var(&f.cores, "cores", 0, "demand of a task in cores; 0: on a cluster 1, on this machine its share of them")
-	o.Int64Var(&f.memory, "memory", 0, "demand of a task in MB of memory")
-	o.DurationVar(&f.duration, "duration", 0, "estimated duration of a task; 0: scheduler.default_duration")
+	o.Func("cores", "demand of a task in `cores`, or auto: those that tasks of its name have needed; without it: on a cluster 1, on this "+
+		"machine its share of them", orAuto(&f.cores, &f.autoCores, func(s string) (float64, error) { return strconv.ParseFloat(s, 64) }))
+	o.Func("memory", "demand of a task in `MB` of memory, or auto: what tasks of its name have needed; without it: 0, no limit",
+		orAuto(&f.memory, &f.autoMemory, func(s string) (int64, error) { return strconv.ParseInt(s, 0, 64) }))
+	o.DurationVar(&f.duration, "duration", 0, "estimated duration of a task; 0: what tasks of its name took, or scheduler.default_duration")
 	o.DurationVar(&f.timeLimit, "time-limit", 0, "kill a task after so long; 0: never")
 	o.IntVar(&f.retries, "retries", 0, "run a task again so often when it exits with another code than 0")
 	o.IntVar(&f.crashLimit, "crash-limit", 0, "machines that a task may lose before it is given up; 0: scheduler.max_attempts")
@@ -67,6 +71,21 @@ func (o *options) declareJob() *jobFlags {
 	o.BoolVar(&f.once, "at-most-once", false, "never run a task again after a failure of its machine")
 	o.BoolVar(&f.dryRun, "dry-run", false, "print what would run, a line per task, and run nothing")
 	return f
+}
+
+// orAuto reads a number, or the word auto.
+func orAuto[N any](number *N, auto *bool, parse func(string) (N, error)) func(string) error {
+	return func(s string) (err error) {
+		if *auto = s == job.Auto; *auto {
+			var none N
+			*number = none
+			return nil
+		}
+		if *number, err = parse(s); err != nil {
+			return fmt.Errorf("a number is expected, or %s", job.Auto)
+		}
+		return nil
+	}
 }
 
 // parseJob reads a command line, and the flags of the script that it names before those of its own. Declare makes the

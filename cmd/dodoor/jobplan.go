@@ -130,7 +130,7 @@ func (f *jobFlags) figures(millicores int64) (job.Figures, error) {
 	if f.cores == 0 {
 		s.Demand[cluster.Cores] = millicores
 	}
-	return job.Figures{Demand: s.Demand, Duration: s.Duration}, nil
+	return job.Figures{Demand: s.Demand, Duration: s.Duration, LearnCores: f.autoCores, LearnMemory: f.autoMemory}, nil
 }
 
 // job names what is submitted.

@@ -44,6 +44,7 @@ var commands = []command{
 	{"logs", "print what the tasks of a job printed", runLogs},
 	{"retry", "run tasks of a job again that failed", runRetry},
 	{"forget", "have a job that has ended forgotten", runForget},
+	{"estimates", "tell how long tasks are expected to run, and what they need", runEstimates},
 	{"nodes", "list the workers of a running cluster", runNodes},
 	{"tasks", "list tasks, or show one", runTasks},
 	{"cancel", "cancel a job or a task", runCancel},

@@ -135,7 +135,8 @@ func (f *jobFlags) runHere(parallel int, script []byte, stdout io.Writer) (code 
 	if err != nil {
 		return f.fail(exitFailed, err)
 	}
-	own := localcluster.Own{Slots: cmp.Or(parallel, max(1, int(machine.Cores))), Limits: f.cores > 0 || f.memory > 0, Images: f.image != ""}
+	limits := f.cores > 0 || f.memory > 0 || f.autoCores || f.autoMemory
+	own := localcluster.Own{Slots: cmp.Or(parallel, max(1, int(machine.Cores))), Limits: limits, Images: f.image != ""}
 	t, err := f.template(script)
 	if err != nil {
 		return f.fail(exitUsage, err)

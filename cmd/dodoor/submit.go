@@ -86,7 +86,8 @@ func (f *jobFlags) submitJob(script []byte, stdout io.Writer) int {
 
 // submitTyped submits one task of a type.
 func (f *jobFlags) submitTyped(t *typedFlags, stdout io.Writer) int {
-	spec := cluster.TaskSpec{ID: t.id, Type: t.typ, Mode: t.mode, AtMostOnce: f.once, TimeScale: 1}
+	spec := cluster.TaskSpec{ID: t.id, Type: t.typ, Mode: t.mode, AtMostOnce: f.once, TimeScale: 1, LearnCores: f.autoCores,
+		LearnMemory: f.autoMemory}
 	if spec.ID == "" {
 		spec.ID = fmt.Sprintf("task-%x", time.Now().UnixNano())
 	}

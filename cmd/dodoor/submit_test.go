@@ -25,6 +25,8 @@ func TestSubmitFigures(t *testing.T) {
 		{"-cores", "NaN", "multiples of 0.001"},
 		{"-cores", "Inf", "multiples of 0.001"},
 		{"-memory", "-1", "allowed are 0"},
+		{"-memory", "1.5", "a number is expected, or auto"},
+		{"-cores", "Auto", "a number is expected, or auto"},
 	} {
 		_, stderr, code := dodoor("submit", "-type", "sleep", c.flag, c.value)
 		if code != exitUsage || !strings.Contains(stderr, c.flag) || !strings.Contains(stderr, c.says) {

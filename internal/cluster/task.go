@@ -72,14 +72,28 @@ type Offer struct {
 // ShapeOn returns what a task needs on a node of class c: the profile's figures where it has them, else
 // the task's own. It is false when neither exists, so the class cannot run the task.
 func (k *Kind) ShapeOn(c ClassID) (Shape, bool) {
-	given, ok, says := &k.Uniform, k.HasUniform, k.Says
+	demand, ok := k.DemandOn(c)
+	return Shape{Demand: *demand, Duration: k.DurationOn(c)}, ok
+}
+
+// DemandOn is the demand of ShapeOn, not to be changed.
+func (k *Kind) DemandOn(c ClassID) (*Resources, bool) {
 	if int(c) < len(k.PerClass) && k.PerClass[c].Known {
-		given, ok, says = &k.PerClass[c].Shape, true, false
+		return &k.PerClass[c].Shape.Demand, true
+	}
+	return &k.Uniform.Demand, k.HasUniform
+}
+
+// DurationOn is the duration of ShapeOn.
+func (k *Kind) DurationOn(c ClassID) int64 {
+	given, says := k.Uniform.Duration, k.Says
+	if int(c) < len(k.PerClass) && k.PerClass[c].Known {
+		given, says = k.PerClass[c].Shape.Duration, false
 	}
 	if k.Learned == nil {
-		return *given, ok
+		return given
 	}
-	return Shape{Demand: given.Demand, Duration: k.Learned.expected(c, given.Duration, says)}, ok
+	return k.Learned.expected(c, given, says)
 }
 
 // TakesOn returns what an emulated execution on a node of class c is told to take beside its estimate, in milliseconds: what
