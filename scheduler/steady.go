@@ -11,9 +11,10 @@ import (
 // mean of the logarithms of its run times, which many runs make steady, until they change.
 
 // Run times count as changed where the median of the newest is off the steady mean by so many of its standard errors, and by more
-// than a trifle. Runs are less alike than chance would have it, as short ones end first, so chance alone would need fewer.
+// than a trifle. Chance alone would need fewer. But short tasks end first: on a class that gets no more tasks the newest runs are
+// the longest, and if they counted as a change it would never get tasks again.
 const (
-	changedBy = 4
+	changedBy = 8
 	trifle    = 0.02
 )
 

@@ -37,17 +37,17 @@ func TestScatteredRunTimes(t *testing.T) {
 	}
 }
 
-// A time that changes is followed within 50 completions: that doubles without scatter or with some, and that becomes ten times as
-// long whatever the scatter. What was steady before does not come back.
+// A time that doubles or halves, where it scatters little, is followed within 50 completions, and what was before does not come
+// back.
 func TestAChangeIsFollowed(t *testing.T) {
 	const within, near = 50, 0.4
-	for _, c := range []struct{ sigma, factor float64 }{{0, 2}, {0, 0.5}, {0.25, 2}, {0.5, 2.5}, {1, 10}, {1, 0.1}} {
+	for _, c := range []struct{ sigma, factor float64 }{{0, 2}, {0, 0.5}, {0.25, 2}, {0.25, 0.5}} {
 		for seed := range uint64(20) {
 			x := tableOf(t, "s1", 1, Learned)
 			x.runs("sim", "a", scattered(seed, 600, 1000, c.sigma)...)
 			later := scattered(seed+100, 600, 1000*c.factor, c.sigma)
 			x.runs("sim", "a", later[:within]...)
-			bound := near + 1.25*3*c.sigma/math.Sqrt(keptRuns)
+			bound := near + 3*1.25*c.sigma/math.Sqrt(keptRuns)
 			if off := x.off("sim", "a", 1000*c.factor); off > bound {
 				t.Errorf("σ = %v, %v times as long, seed %d: after %d still off by %.2f", c.sigma, c.factor, seed, within, off)
 			}
@@ -55,6 +55,18 @@ func TestAChangeIsFollowed(t *testing.T) {
 			if off := x.off("sim", "a", 1000*c.factor); off > bound {
 				t.Errorf("σ = %v, %v times as long, seed %d: long after, off by %.2f", c.sigma, c.factor, seed, off)
 			}
+		}
+	}
+}
+
+// A change that could be chance is followed as the steady mean forgets.
+func TestASmallChangeIsFollowedSlowly(t *testing.T) {
+	for seed := range uint64(20) {
+		x := tableOf(t, "s1", 1, Learned)
+		x.runs("sim", "a", scattered(seed, 300, 1000, 0.5)...)
+		x.runs("sim", "a", scattered(seed+100, 4*cluster.MaxSteady, 1500, 0.5)...)
+		if off := x.off("sim", "a", 1500); off > 0.3 {
+			t.Errorf("seed %d: off by %.2f", seed, off)
 		}
 	}
 }
@@ -72,7 +84,8 @@ func TestSteadyRunTimes(t *testing.T) {
 func TestSteadyFiguresOfOthers(t *testing.T) {
 	x := tableOf(t, "me", 1, Learned)
 	told := func(writer string, log, runs int64) {
-		e := cluster.Experience{Scheduler: writer, Incarnation: 1, Name: "k", Class: "a", Number: 1, Count: runs, SteadyLog: log, SteadyRuns: runs}
+		e := cluster.Experience{Scheduler: writer, Incarnation: 1, Name: "k", Class: "a", Number: 1, Count: runs, SteadyLog: log,
+			SteadyRuns: runs}
 		for i := range int64(cluster.MaxRuns) {
 			e.Runs = append(e.Runs, cluster.Run{Took: []int64{100, 8000}[i%2], At: 100 - i})
 		}

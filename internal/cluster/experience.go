@@ -6,7 +6,7 @@ const (
 	MaxLearned  = 64      // bytes of a name that something is learned of
 	MaxStamp    = 1 << 53 // decisions
 	MaxMiss     = 1 << 30 // thousandths that an estimate may be off by
-	MaxSteady   = 128     // runs that the mean of an entry is of
+	MaxSteady   = 64      // runs that the steady mean of an entry rests on
 	MaxLog      = 25_000  // thousandths of the logarithm of a run time in milliseconds: MaxDuration has fewer
 	MaxEstimate = 1 << 16 // estimates in one answer
 )

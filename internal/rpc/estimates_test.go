@@ -80,7 +80,7 @@ func TestExperienceOnArrival(t *testing.T) {
 		"experience[0].stamps is -1":             func(w *dodoor.Experience) { w.Stamps[1] = -1 },
 		"experience[0].stamps is 101":            func(w *dodoor.Experience) { w.Stamps[1] = 101 },
 		"experience[0].steady_runs is 0":         func(w *dodoor.Experience) { w.SteadyRuns = ptr(int32(0)) },
-		"experience[0].steady_runs is 129":       func(w *dodoor.Experience) { w.SteadyRuns = ptr(int32(cluster.MaxSteady + 1)) },
+		"experience[0].steady_runs is 65":        func(w *dodoor.Experience) { w.SteadyRuns = ptr(int32(cluster.MaxSteady + 1)) },
 		"experience[0].steady_log is missing":    func(w *dodoor.Experience) { w.SteadyLog = nil },
 		"experience[0].steady_log is -1":         func(w *dodoor.Experience) { w.SteadyLog = ptr(int32(-1)) },
 		"experience[0].steady_log is 25001":      func(w *dodoor.Experience) { w.SteadyLog = ptr(int32(cluster.MaxLog + 1)) },
@@ -101,7 +101,8 @@ func TestExperienceOnArrival(t *testing.T) {
 
 // An entry is small: most of what a delta carries of it is its run times.
 func TestExperienceIsSmall(t *testing.T) {
-	x := cluster.Experience{Name: "matmul/short", Class: "c6525-25g", Number: 100_000, Count: 50_000, Off: 250, SteadyLog: 9421, SteadyRuns: 128}
+	x := cluster.Experience{Name: "matmul/short", Class: "c6525-25g", Number: 100_000, Count: 50_000, Off: 250, SteadyLog: 9421,
+		SteadyRuns: 64}
 	for i := range int64(cluster.MaxRuns) {
 		x.Runs = append(x.Runs, cluster.Run{Took: 12_345, At: 1_000_000 - 100*i})
 	}
