@@ -41,6 +41,7 @@ func (x *experience) ran(n *named, class cluster.ClassID, took, expected, stamp 
 		o.next = (o.next + 1) % keptRuns
 	}
 	s.Count++
+	o.settle(took)
 	if expected > 0 {
 		o.miss(math.Abs(float64(took-expected))/float64(expected), s.Count)
 		s.Off = min(int64(math.Round(o.off*1000)), cluster.MaxMiss)
@@ -50,7 +51,10 @@ func (x *experience) ran(n *named, class cluster.ClassID, took, expected, stamp 
 		x.next = min(2*x.next, x.next+ratiosEvery)
 		clear(x.ratios)
 	}
-	x.refresh(n, class)
+	s.SteadyLog, s.SteadyRuns = int64(math.Round(1000*o.steady)), o.since
+	if x.refresh(n, class) {
+		o.since, s.SteadyLog, s.SteadyRuns = 0, 0, 0
+	}
 	x.bound()
 }
 
@@ -66,14 +70,16 @@ func tookOf(run time.Duration, scale float64) int64 {
 	return int64(min(max(took, 1), float64(cluster.MaxDuration)))
 }
 
-// refresh works out anew what is expected of a name, of which something was seen on a class.
-func (x *experience) refresh(n *named, class cluster.ClassID) {
+// refresh works out anew what is expected of a name, of which something was seen on a class, and whether run times have changed.
+func (x *experience) refresh(n *named, class cluster.ClassID) (changed bool) {
 	on := n.classes[class]
 	count := int64(0)
 	for _, s := range on.entries {
 		count += s.Count
 	}
-	on.median = median(x.newest32(on))
+	newest := x.newest32(on)
+	on.median = median(newest)
+	on.usual, changed = on.steady(newest)
 	if prior := x.prior(n, class); prior > 0 && on.median > 0 {
 		if math.Abs(float64(on.median-prior)) > profileTolerance*float64(prior) {
 			on.against += max(count-on.count, 0)
@@ -83,6 +89,7 @@ func (x *experience) refresh(n *named, class cluster.ClassID) {
 	}
 	on.count = count
 	x.expect(n)
+	return changed
 }
 
 // newest32 gathers the newest run times of all writers, about as many as an own entry keeps.
@@ -166,8 +173,8 @@ func (x *experience) rule(n *named, class cluster.ClassID) (int64, cluster.Estim
 	switch {
 	case x.prior(n, class) > 0 && (on == nil || on.against < profilePatience):
 		return 0, cluster.ProfileRule
-	case on != nil && on.median > 0:
-		return on.median, cluster.LearnedRule
+	case on != nil && on.usual > 0:
+		return on.usual, cluster.LearnedRule
 	}
 	return x.borrow(n, class), cluster.BorrowedRule
 }
@@ -177,14 +184,14 @@ func (x *experience) rule(n *named, class cluster.ClassID) (int64, cluster.Estim
 func (x *experience) borrow(n *named, class cluster.ClassID) int64 {
 	best := -1
 	for c, on := range n.classes {
-		if on != nil && on.median > 0 && (best < 0 || x.before(on, cluster.ClassID(c), n.classes[best], cluster.ClassID(best))) {
+		if on != nil && on.usual > 0 && (best < 0 || x.before(on, cluster.ClassID(c), n.classes[best], cluster.ClassID(best))) {
 			best = c
 		}
 	}
 	if best < 0 {
 		return 0
 	}
-	d := math.Round(float64(n.classes[best].median) * x.ratio(class, cluster.ClassID(best)))
+	d := math.Round(float64(n.classes[best].usual) * x.ratio(class, cluster.ClassID(best)))
 	return int64(min(max(d, 1), float64(cluster.MaxDuration)))
 }
 
@@ -202,7 +209,7 @@ func (x *experience) ratio(class, than cluster.ClassID) float64 {
 	}
 	var ratios []float64
 	for n := x.newest; n != nil; n = n.older {
-		if a, b := n.medianOn(class), n.medianOn(than); a > 0 && b > 0 {
+		if a, b := n.usualOn(class), n.usualOn(than); a > 0 && b > 0 {
 			ratios = append(ratios, float64(a)/float64(b))
 		}
 	}
@@ -215,9 +222,9 @@ func (x *experience) ratio(class, than cluster.ClassID) float64 {
 	return r
 }
 
-func (n *named) medianOn(class cluster.ClassID) int64 {
+func (n *named) usualOn(class cluster.ClassID) int64 {
 	if int(class) < len(n.classes) && n.classes[class] != nil {
-		return n.classes[class].median
+		return n.classes[class].usual
 	}
 	return 0
 }

@@ -20,9 +20,10 @@ func (x *experience) told() []string {
 				continue
 			}
 			for _, s := range on.entries {
-				list = append(list, fmt.Sprint(n.name, x.classes.names[class], s.Scheduler, s.Incarnation, s.Number, s.Count, s.Runs, s.Off))
+				list = append(list, fmt.Sprint(n.name, x.classes.names[class], s.Scheduler, s.Incarnation, s.Number, s.Count, s.Runs, s.Off,
+					s.SteadyLog, s.SteadyRuns))
 			}
-			list = append(list, fmt.Sprint(n.name, x.classes.names[class], on.count, on.median))
+			list = append(list, fmt.Sprint(n.name, x.classes.names[class], on.count, on.median, on.usual))
 		}
 	}
 	slices.Sort(list)
@@ -39,6 +40,8 @@ func TestTheOrderOfMessagesDoesNotMatter(t *testing.T) {
 				Incarnation: rapid.Int64Range(1, 3).Draw(t, "process"), Name: rapid.SampledFrom([]string{"k", "l"}).Draw(t, "name"),
 				Class: rapid.SampledFrom([]string{"a", "b"}).Draw(t, "class"), Number: rapid.Int64Range(1, 3).Draw(t, "number")}
 			e.Count = e.Number
+			e.SteadyRuns = rapid.Int64Range(0, cluster.MaxSteady).Draw(t, "steady runs")
+			e.SteadyLog = rapid.Int64Range(0, 9999).Draw(t, "log")
 			for i := range e.Number {
 				e.Runs = append(e.Runs, cluster.Run{Took: rapid.Int64Range(1, 9).Draw(t, "took"), At: 10*e.Incarnation + e.Number - i})
 			}

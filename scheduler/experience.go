@@ -61,6 +61,7 @@ type onClass struct {
 	entries []*seen // by writer; the own one first
 	count   int64   // executions, by all of them
 	median  int64   // of the newest; 0: none
+	usual   int64   // what is expected, milliseconds; 0: nothing
 	against int64   // executions since the median last agreed with the profile
 }
 
@@ -86,7 +87,9 @@ type ownRuns struct {
 	needs  []need // likewise
 	oldest int    // of the needs
 	off    float64
-	waits  bool // for the next delta
+	steady float64 // mean of the logarithms of about the latest run times since they last changed
+	since  int64   // how many those are
+	waits  bool    // for the next delta
 }
 
 func newExperience(cfg *Config, classes *Catalog, wants Wants) *experience {

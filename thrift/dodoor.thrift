@@ -397,6 +397,8 @@ struct Experience {
   9: optional i64 off_permille,       // how far off the estimates were lately
  10: optional i64 millicores,         // that 95 % of the latest did with; absent: not measured
  11: optional i64 memory_mib,         // that all of the latest did with; absent: not measured
+ 12: optional i32 steady_log,         // mean of ln(run time in ms) since run times last changed, in thousandths; absent: 0
+ 13: optional i32 steady_runs,        // the runs that this is the mean of; absent: 0
 }
 
 struct Delta {

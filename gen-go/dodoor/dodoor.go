@@ -14783,6 +14783,8 @@ func (p *Placed) String() string {
 //   - OffPermille
 //   - Millicores
 //   - MemoryMib
+//   - SteadyLog
+//   - SteadyRuns
 type Experience struct {
 	Scheduler   *string `thrift:"scheduler,1" db:"scheduler" json:"scheduler,omitempty"`
 	Incarnation *int64  `thrift:"incarnation,2" db:"incarnation" json:"incarnation,omitempty"`
@@ -14795,6 +14797,8 @@ type Experience struct {
 	OffPermille *int64  `thrift:"off_permille,9" db:"off_permille" json:"off_permille,omitempty"`
 	Millicores  *int64  `thrift:"millicores,10" db:"millicores" json:"millicores,omitempty"`
 	MemoryMib   *int64  `thrift:"memory_mib,11" db:"memory_mib" json:"memory_mib,omitempty"`
+	SteadyLog   *int32  `thrift:"steady_log,12" db:"steady_log" json:"steady_log,omitempty"`
+	SteadyRuns  *int32  `thrift:"steady_runs,13" db:"steady_runs" json:"steady_runs,omitempty"`
 }
 
 func NewExperience() *Experience {
@@ -14893,6 +14897,24 @@ func (p *Experience) GetMemoryMib() int64 {
 	}
 	return *p.MemoryMib
 }
+
+var Experience_SteadyLog_DEFAULT int32
+
+func (p *Experience) GetSteadyLog() int32 {
+	if !p.IsSetSteadyLog() {
+		return Experience_SteadyLog_DEFAULT
+	}
+	return *p.SteadyLog
+}
+
+var Experience_SteadyRuns_DEFAULT int32
+
+func (p *Experience) GetSteadyRuns() int32 {
+	if !p.IsSetSteadyRuns() {
+		return Experience_SteadyRuns_DEFAULT
+	}
+	return *p.SteadyRuns
+}
 func (p *Experience) IsSetScheduler() bool {
 	return p.Scheduler != nil
 }
@@ -14935,6 +14957,14 @@ func (p *Experience) IsSetMillicores() bool {
 
 func (p *Experience) IsSetMemoryMib() bool {
 	return p.MemoryMib != nil
+}
+
+func (p *Experience) IsSetSteadyLog() bool {
+	return p.SteadyLog != nil
+}
+
+func (p *Experience) IsSetSteadyRuns() bool {
+	return p.SteadyRuns != nil
 }
 
 func (p *Experience) Read(ctx context.Context, iprot thrift.TProtocol) error {
@@ -15054,6 +15084,26 @@ func (p *Experience) Read(ctx context.Context, iprot thrift.TProtocol) error {
 		case 11:
 			if fieldTypeId == thrift.I64 {
 				if err := p.ReadField11(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 12:
+			if fieldTypeId == thrift.I32 {
+				if err := p.ReadField12(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 13:
+			if fieldTypeId == thrift.I32 {
+				if err := p.ReadField13(ctx, iprot); err != nil {
 					return err
 				}
 			} else {
@@ -15201,6 +15251,24 @@ func (p *Experience) ReadField11(ctx context.Context, iprot thrift.TProtocol) er
 	return nil
 }
 
+func (p *Experience) ReadField12(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadI32(ctx); err != nil {
+		return thrift.PrependError("error reading field 12: ", err)
+	} else {
+		p.SteadyLog = &v
+	}
+	return nil
+}
+
+func (p *Experience) ReadField13(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadI32(ctx); err != nil {
+		return thrift.PrependError("error reading field 13: ", err)
+	} else {
+		p.SteadyRuns = &v
+	}
+	return nil
+}
+
 func (p *Experience) Write(ctx context.Context, oprot thrift.TProtocol) error {
 	if err := oprot.WriteStructBegin(ctx, "Experience"); err != nil {
 		return thrift.PrependError(fmt.Sprintf("%T write struct begin error: ", p), err)
@@ -15237,6 +15305,12 @@ func (p *Experience) Write(ctx context.Context, oprot thrift.TProtocol) error {
 			return err
 		}
 		if err := p.writeField11(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField12(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField13(ctx, oprot); err != nil {
 			return err
 		}
 	}
@@ -15430,6 +15504,36 @@ func (p *Experience) writeField11(ctx context.Context, oprot thrift.TProtocol) (
 	return err
 }
 
+func (p *Experience) writeField12(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetSteadyLog() {
+		if err := oprot.WriteFieldBegin(ctx, "steady_log", thrift.I32, 12); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 12:steady_log: ", p), err)
+		}
+		if err := oprot.WriteI32(ctx, int32(*p.SteadyLog)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.steady_log (12) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 12:steady_log: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *Experience) writeField13(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetSteadyRuns() {
+		if err := oprot.WriteFieldBegin(ctx, "steady_runs", thrift.I32, 13); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 13:steady_runs: ", p), err)
+		}
+		if err := oprot.WriteI32(ctx, int32(*p.SteadyRuns)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.steady_runs (13) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 13:steady_runs: ", p), err)
+		}
+	}
+	return err
+}
+
 func (p *Experience) Equals(other *Experience) bool {
 	if p == other {
 		return true
@@ -15523,6 +15627,22 @@ func (p *Experience) Equals(other *Experience) bool {
 			return false
 		}
 		if (*p.MemoryMib) != (*other.MemoryMib) {
+			return false
+		}
+	}
+	if p.SteadyLog != other.SteadyLog {
+		if p.SteadyLog == nil || other.SteadyLog == nil {
+			return false
+		}
+		if (*p.SteadyLog) != (*other.SteadyLog) {
+			return false
+		}
+	}
+	if p.SteadyRuns != other.SteadyRuns {
+		if p.SteadyRuns == nil || other.SteadyRuns == nil {
+			return false
+		}
+		if (*p.SteadyRuns) != (*other.SteadyRuns) {
 			return false
 		}
 	}

@@ -6,6 +6,8 @@ const (
 	MaxLearned  = 64      // bytes of a name that something is learned of
 	MaxStamp    = 1 << 53 // decisions
 	MaxMiss     = 1 << 30 // thousandths that an estimate may be off by
+	MaxSteady   = 64      // runs that the steady mean of an entry rests on
+	MaxLog      = 25_000  // thousandths of the logarithm of a run time in milliseconds: MaxDuration has fewer
 	MaxEstimate = 1 << 16 // estimates in one answer
 )
 
@@ -22,6 +24,8 @@ type Experience struct {
 	Off         int64 // how far off the estimates were lately, in thousandths of them
 	Cores       int64 // millicores that 95 % of the latest did with; 0: not measured
 	Memory      int64 // MiB that all of the latest did with; 0: not measured
+	SteadyLog   int64 // mean of the logarithms of run times in milliseconds since those last changed, in thousandths
+	SteadyRuns  int64 // how many that is the mean of, up to MaxSteady
 }
 
 // Run is how long one execution took.

@@ -30,6 +30,9 @@ func (e encoder) experience(seen []cluster.Experience, named bool) []*dodoor.Exp
 		if x.Memory > 0 {
 			w.MemoryMib = &x.Memory
 		}
+		if x.SteadyRuns > 0 {
+			w.SteadyLog, w.SteadyRuns = narrow(x.SteadyLog), narrow(x.SteadyRuns)
+		}
 		messages[i] = w
 	}
 	return messages
@@ -46,6 +49,10 @@ func (d *decoder) experience(w []*dodoor.Experience, named bool) []cluster.Exper
 			Number: d.between("number", m.Number, 1, cluster.MaxStamp), Count: d.between("count", m.Count, 0, cluster.MaxStamp),
 			Off: d.between("off_permille", m.OffPermille, 0, cluster.MaxMiss), Cores: d.known("millicores", m.Millicores),
 			Memory: d.known("memory_mib", m.MemoryMib), Runs: d.runs(m.RunsMs, m.Stamps)}
+		if m.SteadyRuns != nil {
+			x.SteadyRuns = int64(d.int32("steady_runs", m.SteadyRuns, 1, cluster.MaxSteady))
+			x.SteadyLog = int64(d.int32("steady_log", m.SteadyLog, 0, cluster.MaxLog))
+		}
 		if named {
 			x.Scheduler, x.Incarnation = d.name("scheduler", m.Scheduler), d.incarnation("incarnation", m.Incarnation)
 		}

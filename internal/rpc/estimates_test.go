@@ -23,6 +23,9 @@ var experiences = rapid.Custom(func(t *rapid.T) cluster.Experience {
 		Off: rapid.Int64Range(0, cluster.MaxMiss).Draw(t, "off"), Cores: amounts.Draw(t, "cores"), Memory: amounts.Draw(t, "memory")}
 	x.Name = x.Name[:min(len(x.Name), cluster.MaxLearned)]
 	x.Name = strings.ToValidUTF8(x.Name, "")
+	if x.SteadyRuns = rapid.Int64Range(0, cluster.MaxSteady).Draw(t, "steady runs"); x.SteadyRuns > 0 {
+		x.SteadyLog = rapid.Int64Range(0, cluster.MaxLog).Draw(t, "steady log")
+	}
 	at := stamps.Draw(t, "stamp")
 	for range rapid.IntRange(0, cluster.MaxRuns).Draw(t, "runs") {
 		x.Runs = append(x.Runs, cluster.Run{Took: rapid.Int64Range(1, cluster.MaxDuration).Draw(t, "took"), At: at})
@@ -76,9 +79,14 @@ func TestExperienceOnArrival(t *testing.T) {
 		"experience[0].stamps has 3 entries":     func(w *dodoor.Experience) { w.Stamps = make([]int64, 3) },
 		"experience[0].stamps is -1":             func(w *dodoor.Experience) { w.Stamps[1] = -1 },
 		"experience[0].stamps is 101":            func(w *dodoor.Experience) { w.Stamps[1] = 101 },
+		"experience[0].steady_runs is 0":         func(w *dodoor.Experience) { w.SteadyRuns = ptr(int32(0)) },
+		"experience[0].steady_runs is 65":        func(w *dodoor.Experience) { w.SteadyRuns = ptr(int32(cluster.MaxSteady + 1)) },
+		"experience[0].steady_log is missing":    func(w *dodoor.Experience) { w.SteadyLog = nil },
+		"experience[0].steady_log is -1":         func(w *dodoor.Experience) { w.SteadyLog = ptr(int32(-1)) },
+		"experience[0].steady_log is 25001":      func(w *dodoor.Experience) { w.SteadyLog = ptr(int32(cluster.MaxLog + 1)) },
 	} {
 		w := &dodoor.Experience{Name: ptr("k"), NodeClass: ptr("a"), Number: ptr(int64(1)), Count: ptr(int64(2)), RunsMs: []int64{5, 6},
-			Stamps: []int64{100, 30}, OffPermille: ptr(int64(0))}
+			Stamps: []int64{100, 30}, OffPermille: ptr(int64(0)), SteadyLog: ptr(int32(5)), SteadyRuns: ptr(int32(1))}
 		spoil(w)
 		d := decoder{dims: dims}
 		seen := d.experience([]*dodoor.Experience{w}, false)
@@ -93,7 +101,8 @@ func TestExperienceOnArrival(t *testing.T) {
 
 // An entry is small: most of what a delta carries of it is its run times.
 func TestExperienceIsSmall(t *testing.T) {
-	x := cluster.Experience{Name: "matmul/short", Class: "c6525-25g", Number: 100_000, Count: 50_000, Off: 250}
+	x := cluster.Experience{Name: "matmul/short", Class: "c6525-25g", Number: 100_000, Count: 50_000, Off: 250, SteadyLog: 9421,
+		SteadyRuns: 64}
 	for i := range int64(cluster.MaxRuns) {
 		x.Runs = append(x.Runs, cluster.Run{Took: 12_345, At: 1_000_000 - 100*i})
 	}
