@@ -87,6 +87,7 @@ func TestConfinement(t *testing.T) {
 }
 
 func TestOutcomes(t *testing.T) {
+	const partial = "a part was out of memory, at the limit, and the rest ended well"
 	never, atOnce, late := func(int) bool { return false }, func(int) bool { return true }, func(looks int) bool { return looks == 4 }
 	for _, c := range []struct {
 		name    string
@@ -97,6 +98,8 @@ func TestOutcomes(t *testing.T) {
 	}{
 		{"success", 0, never, cluster.Finished, ""},
 		{"success although something was killed", 0, atOnce, cluster.Finished, ""},
+		{partial, 0, atOnce, cluster.Failed,
+			`killed: it needs more memory than its demand, 64 MiB; raise memory_mb of task type boxed, mode "any"`},
 		{"failure", 3, never, cluster.Failed, "exit status 3\nlast words"},
 		{"killed by somebody", 137, never, cluster.Failed, "exit status 137\nlast words"},
 		{"out of memory", 137, atOnce, cluster.Failed,
@@ -110,6 +113,9 @@ func TestOutcomes(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				f := newFake(time.Second, c.code, "last words")
 				f.oom, f.sample.MemoryStats.Usage = c.oom, 5<<20
+				if c.name == partial {
+					f.sample.MemoryStats.Usage = 64 << 20
+				}
 				begin := time.Now()
 				r := f.executor().Run(t.Context(), contained(1, 64))
 				if r.Outcome != c.outcome || r.ExitCode != c.code || r.Reason != c.reason || r.Output != "last words" {

@@ -21,11 +21,11 @@ func (x *execution) result(ctx context.Context, code int, err error, m *meter) w
 	case err != nil:
 		r = executor.Failed(executor.NoExitCode, fmt.Errorf("the container engine of worker %s was lost while the task ran: %w", x.cfg.Worker,
 			err))
-	case code == 0:
-		r = worker.Result{Outcome: cluster.Finished}
 	case x.outOfMemory(code, m.peak):
 		r = executor.OutOfMemory(code, x.task)
 		m.peak = max(m.peak, executor.MemoryLimit(x.task)<<20) // that is what it was killed for
+	case code == 0:
+		r = worker.Result{Outcome: cluster.Finished}
 	default:
 		r = executor.Failed(code, x.exitStatus(code, output))
 	}
@@ -58,12 +58,16 @@ const (
 	oomChecks     = 10
 )
 
-// outOfMemory reports whether a container failed because the kernel killed it, or a part of it, at its
-// memory limit. The engine hears of that apart from the exit, and perhaps a little later: one that was killed, or
-// was seen at its limit, is asked about for a while.
+// outOfMemory reports whether the kernel killed a container, or a part of it, at its memory limit. The engine hears of
+// that apart from the exit, and perhaps a little later: one that failed, and was killed or seen at its limit, is asked about for
+// a while. Without a failure one look has to do, since files alone may fill the memory of a task that did well.
 func (x *execution) outOfMemory(code int, peak int64) bool {
 	limit := executor.MemoryLimit(x.task)
-	suspect := code == killedCode || limit > 0 && executor.MiB(peak) >= limit
+	full := limit > 0 && executor.MiB(peak) >= limit
+	if code == 0 && !full {
+		return false
+	}
+	suspect := code == killedCode || code != 0 && full
 	ticker := time.NewTicker(oomCheckEvery)
 	defer ticker.Stop()
 	for range oomChecks {
