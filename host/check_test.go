@@ -87,7 +87,7 @@ func TestReach(t *testing.T) {
 // Where a check runs says nothing about the group of a unit.
 func TestGroupsOfUnits(t *testing.T) {
 	booted := t.TempDir()
-	place := fmt.Errorf("no limits: %w", cgroup.PlaceError{})
+	place := fmt.Errorf("no limits: %w", cgroup.PlaceError{Err: errors.New("others are there")})
 	for _, c := range []struct {
 		reason      error
 		booted      string
