@@ -2,10 +2,15 @@ package host
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"net"
 	"os"
 	"strings"
 	"testing"
+
+	"dodoor/conf"
+	"dodoor/internal/cgroup"
 )
 
 func problems(found []Finding) string {
@@ -76,5 +81,28 @@ func TestReach(t *testing.T) {
 	<-ended
 	if got := problems(CheckReach(t.Context(), []string{address})); !strings.HasPrefix(got, "it does not reach "+address+": ") {
 		t.Error(got)
+	}
+}
+
+// Where a check runs says nothing about the group of a unit.
+func TestGroupsOfUnits(t *testing.T) {
+	booted := t.TempDir()
+	place := fmt.Errorf("no limits: %w", cgroup.PlaceError{Err: errors.New("others are there")})
+	for _, c := range []struct {
+		reason      error
+		booted      string
+		supervision string
+		want        bool
+	}{
+		{place, booted, conf.SupervisionAuto, true},
+		{place, booted, conf.SupervisionSystemd, true},
+		{place, booted, conf.SupervisionOwn, false},
+		{place, booted + "/none", conf.SupervisionAuto, false},
+		{errors.New("no controllers"), booted, conf.SupervisionAuto, false},
+	} {
+		a := &Agent{c: &conf.Config{Cluster: conf.Cluster{Supervision: c.supervision}}, systemd: systemd{booted: c.booted}}
+		if got := a.elsewhere(c.reason); got != c.want {
+			t.Errorf("%v, %+v", got, c)
+		}
 	}
 }

@@ -59,7 +59,11 @@ func (p place) subtree() (folder string, err error) {
 }
 
 // PlaceError says that a process may not make groups where it is, which says nothing about other places.
-type PlaceError struct{ error }
+type PlaceError struct{ Err error }
+
+func (e PlaceError) Error() string { return e.Err.Error() }
+
+func (e PlaceError) Unwrap() error { return e.Err }
 
 // isTop reports whether a group is that of the whole machine, which can have processes beside groups with limits.
 func isTop(folder string) bool {

@@ -1,9 +1,11 @@
 package vm
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 )
 
 // step is a script on the machine and how it should end.
@@ -55,6 +57,9 @@ var steps = []step{
 		"/sys/fs/cgroup/threads/below is a group of threads (cgroup.type: threaded)"},
 }
 
+// patience is for a machine that hangs; all steps together take a minute and a half of an idle one.
+const patience = 9 * time.Minute
+
 // A kernel that has version 2 alone, where everybody else's tests run on what the machine has.
 func TestVersion2(t *testing.T) {
 	m := newMachine(t)
@@ -63,7 +68,9 @@ func TestVersion2(t *testing.T) {
 	for i, s := range steps {
 		script += fmt.Sprintf("echo '%s%d'; (%s\n); echo \"step ends: $?\"\n", begins, i, s.script)
 	}
-	output, code, err := m.Run(t.Context(), t.TempDir(), script)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	output, code, err := m.Run(ctx, t.TempDir(), script)
 	if err != nil || code != 0 {
 		t.Fatalf("%d, %v\n%s", code, err, output)
 	}

@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"dodoor/internal/needs"
@@ -45,4 +46,21 @@ func newMachine(t *testing.T) *Machine {
 	m.AddText("etc/passwd", "root:x:0:0::/tmp:/bin/sh\nuser:x:1000:1000::/tmp:/bin/sh\nnobody:x:65534:65534::/tmp:/bin/sh\n")
 	m.AddText("etc/group", "root:x:0:\nuser:x:1000:\nnogroup:x:65534:\n")
 	return m
+}
+
+// What a script prints and its exit code come back; a machine that goes off before that is an error, with what its kernel said
+// last.
+func TestScripts(t *testing.T) {
+	m, err := New()
+	needs.Real(t, err)
+	m.AddText("etc/greeting", "hello\n")
+	output, code, err := m.Run(t.Context(), t.TempDir(), "cat /etc/greeting; id -u; exit 7")
+	if output != "hello\n0\n" || code != 7 || err != nil {
+		t.Errorf("%q, %d, %v", output, code, err)
+	}
+	output, _, err = m.Run(t.Context(), t.TempDir(), "echo begun; poweroff -f")
+	if output != "begun\n" || err == nil || !strings.Contains(err.Error(), "went off before its script ended") ||
+		!strings.Contains(err.Error(), "reboot: Power down") {
+		t.Errorf("%q, %v", output, err)
+	}
 }
