@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -15,7 +16,8 @@ import (
 func startForJobs(t *testing.T) (address string) {
 	t.Helper()
 	c, err := conf.Load("single", []string{"class.laptop.count=2", "scheduler.replicas=2", `process.allow=["/bin/", "/usr/bin/"]`,
-		`process.cgroup="off"`, `http.listen=""`, "worker.spool=" + quoted(t.TempDir())})
+		`process.cgroup="off"`,
+		"process.user=" + quoted(strconv.Itoa(os.Geteuid())), `http.listen=""`, "worker.spool=" + quoted(t.TempDir())})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -54,6 +54,10 @@ type Version interface {
 	Start(g *Group, attr *syscall.SysProcAttr, fork func() error) error
 	// Give lets a user divide a group among its own processes, in the way that keeps its limits out of the user's hands.
 	Give(name string, uid, gid int) error
+	// Renewable reports whether groups can serve again at all.
+	Renewable() bool
+	// Renew makes an empty group as it was before its task, its account included, and reports whether that can be done.
+	Renew(g *Group) bool
 	// BeginKill lets the processes of a group get the time to die, and kills them where the kernel does that
 	// at one blow.
 	BeginKill(name string)
@@ -88,6 +92,7 @@ func find(p place) (Version, error) {
 type Groups struct {
 	version Version
 	own     string // the group of this process
+	spares  spares
 }
 
 // made is how many groups of tasks this process has made: their names, whichever of its Groups they are of.
@@ -121,8 +126,11 @@ func whyNot(v Version, err error) error {
 	return err
 }
 
-// Create makes an empty group for a task.
+// Create returns an empty group for a task. It may be called after another one.
 func (c *Groups) Create(task string, l Limits) (*Group, error) {
+	if g := c.renewed(l); g != nil {
+		return g, nil
+	}
 	label := url.PathEscape(task)
 	label = label[:min(len(label), 100)] // the number is what makes it unique
 	g := &Group{version: c.version, name: path.Join(c.own, fmt.Sprintf("%d-%s", made.Add(1), label)), limits: l}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -23,6 +24,7 @@ type Group struct {
 	version Version
 	name    string
 	limits  Limits
+	empty   atomic.Bool // Kill has found nobody, and nothing has started since
 }
 
 // How long to wait for processes that were killed, and how often to look. They take a moment to die, more
@@ -34,6 +36,7 @@ const (
 
 // Start has a program begin inside the group: fork starts it with these attributes, on this thread, which nobody else may use.
 func (g *Group) Start(attr *syscall.SysProcAttr, fork func() error) error {
+	g.empty.Store(false)
 	return g.version.Start(g, attr, fork)
 }
 
@@ -48,6 +51,7 @@ func (g *Group) Kill() bool {
 	return g.until(func() bool {
 		members := g.members()
 		if len(members) == 0 {
+			g.empty.Store(true)
 			return true
 		}
 		g.version.BeginKill(g.name)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -163,6 +164,41 @@ func groupOf(text, controller string) (group string, found bool) {
 
 // Give does nothing: under version 1 whoever has a group has its limits.
 func (version1) Give(string, int, int) error { return nil }
+
+// Renewable: most of what the kernel counts can begin anew.
+func (version1) Renewable() bool { return true }
+
+// leftover is how much memory, in bytes, may still count for a group that serves again: what the kernel keeps in store for a
+// group on every CPU. It keeps, and counts, as much for a new one as soon as that uses any.
+func leftover(l Limits) int64 { return min(int64(runtime.NumCPU()+1)*(256<<10), l.Memory/8) }
+
+// Renew: a group that has met a limit does not serve again, since how often cannot be forgotten; nor does one in which there are
+// others, or whose files are still in memory.
+func (v version1) Renew(g *Group) bool {
+	for _, root := range v.Roots() {
+		var info unix.Stat_t
+		if unix.Stat(filepath.Join(root, g.name), &info) != nil || info.Nlink != 2 {
+			return false
+		}
+	}
+	memory := func(file string) int64 { return counter(filepath.Join(v.memory, g.name, file), "") }
+	if memory("memory.usage_in_bytes") > leftover(g.limits) || memory("memory.max_usage_in_bytes") >= g.limits.Memory ||
+		counter(filepath.Join(v.memory, g.name, "memory.oom_control"), "oom_kill") > 0 || v.OutOfProcesses(g.name) {
+		return false
+	}
+	for _, w := range []struct{ value, root, file string }{
+		{"-1", v.cpu, "cpu.cfs_quota_us"}, {"max", v.pids, "pids.max"}, // for Start
+		{"0", v.cpuacct, "cpuacct.usage"}, {"0", v.memory, "memory.max_usage_in_bytes"}, {"0", v.memory, "memory.memsw.max_usage_in_bytes"},
+	} {
+		if w.root == "" {
+			continue
+		}
+		if err := write(w.value, w.root, g.name, w.file); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return false
+		}
+	}
+	return true
+}
 
 // BeginKill lifts the limit of CPU time: a process has to run to die, and to give back much memory takes
 // long.

@@ -127,6 +127,12 @@ func (v version2) Give(name string, uid, gid int) error {
 	return nil
 }
 
+// Renewable: what a group took, and the most of it, cannot be forgotten, but for one reader of some kernels.
+func (version2) Renewable() bool { return false }
+
+// Renew is not for this version.
+func (version2) Renew(*Group) bool { return false }
+
 // BeginKill lifts the limit of CPU time, as under version 1, and kills where the kernel (Linux 5.14 or later)
 // does that at one blow.
 func (v version2) BeginKill(name string) {

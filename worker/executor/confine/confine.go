@@ -137,10 +137,11 @@ func (r *Rule) Group(s *worker.Start) (*cgroup.Group, error) {
 	return g, nil
 }
 
-// Release gives a group back whose task has ended. What stays is for Close.
+// Release gives a group back whose task has ended. What stays is for Close. Tasks of this process's own user could have changed
+// theirs, so those do not serve again.
 func (r *Rule) Release(g *cgroup.Group) {
 	if g != nil {
-		_ = g.Remove()
+		_ = r.Groups.Release(g, r.User != nil)
 	}
 }
 

@@ -33,6 +33,10 @@ func (fakeVersion) Delegate(string) error { return nil }
 
 func (fakeVersion) Confine(*cgroup.Group) error { return nil }
 
+func (fakeVersion) Renewable() bool { return false }
+
+func (fakeVersion) Renew(*cgroup.Group) bool { return false }
+
 func (fakeVersion) Give(string, int, int) error { return nil }
 
 // fakeGroups returns groups in a folder.

@@ -1,20 +1,27 @@
 package process
 
 import (
+	"os"
 	"sync"
 	"testing"
 
 	"dodoor/internal/cluster"
+	"dodoor/internal/procgroup"
 	"dodoor/worker/executor/executortest"
 )
 
 // The least that a task costs: programs that do nothing, sixteen at a time.
 func BenchmarkShortPrograms(b *testing.B) {
 	const atOnce, program = 16, "/bin/true"
-	for _, mode := range []string{off, auto} {
-		b.Run("cgroup="+mode, func(b *testing.B) {
+	for _, c := range []struct{ mode, user string }{{off, "root"}, {auto, "root"}, {auto, "nobody"}} {
+		b.Run("cgroup="+c.mode+"/"+c.user, func(b *testing.B) {
 			b.Setenv("TMPDIR", b.TempDir())
-			p, err := New(Config{Allow: []string{program}, Cgroup: mode, Worker: "bench"})
+			reachable(b, os.TempDir())
+			user, err := procgroup.FindUser(c.user)
+			if err != nil {
+				b.Skip(err)
+			}
+			p, err := New(Config{Allow: []string{program}, Cgroup: c.mode, Worker: "bench", User: user, PidsLimit: 256})
 			if err == nil {
 				err = p.Check()
 			}

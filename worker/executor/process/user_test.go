@@ -35,7 +35,7 @@ func asNobody(t *testing.T, p *Executor) *procgroup.User {
 }
 
 // reachable opens the folders of a test to everybody: those above it are.
-func reachable(t *testing.T, folder string) {
+func reachable(t testing.TB, folder string) {
 	t.Helper()
 	for _, f := range []string{folder, filepath.Dir(folder)} {
 		if err := os.Chmod(f, 0o755); err != nil {

@@ -1,0 +1,106 @@
+package cgroup
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"golang.org/x/sys/unix"
+	"pgregory.net/rapid"
+
+	"dodoor/internal/needs"
+)
+
+// poolVersion is a version without a kernel that says which groups can serve again.
+type poolVersion struct {
+	Version
+	root  string
+	worn  map[*Group]bool
+	fails bool
+}
+
+func (v *poolVersion) Roots() []string       { return []string{v.root} }
+func (v *poolVersion) Delegate(string) error { return nil }
+func (v *poolVersion) Confine(*Group) error  { return nil }
+func (v *poolVersion) Renewable() bool       { return !v.fails }
+func (v *poolVersion) Renew(g *Group) bool   { return !v.worn[g] }
+func (v *poolVersion) BeginKill(string)      {}
+
+// No two tasks have one group at a time; a group serves again under its own limits alone, never once it is worn or was not
+// seen to be empty, and not without being told that it may.
+func TestGroupsInTurn(t *testing.T) {
+	root := t.TempDir()
+	rapid.Check(t, func(t *rapid.T) {
+		v := &poolVersion{root: root, worn: map[*Group]bool{}, fails: rapid.Bool().Draw(t, "fails")}
+		c, err := New(v, "w")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		var held []*Group
+		spent, unfit := map[*Group]bool{}, map[*Group]bool{}
+		t.Repeat(map[string]func(*rapid.T){
+			"create": func(t *rapid.T) {
+				l := Limits{Millicores: rapid.Int64Range(1, 2).Draw(t, "cores"), Memory: 1}
+				g, err := c.Create("t", l)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, other := range held {
+					if other == g || other.name == g.name {
+						t.Fatal("two tasks have one group")
+					}
+				}
+				if g.limits != l || unfit[g] || spent[g] && v.fails {
+					t.Fatalf("%+v for %+v, unfit %t", g.limits, l, unfit[g])
+				}
+				held = append(held, g)
+			},
+			"release": func(t *rapid.T) {
+				if len(held) == 0 {
+					t.Skip("none")
+				}
+				i := rapid.IntRange(0, len(held)-1).Draw(t, "which")
+				g := held[i]
+				held = append(held[:i:i], held[i+1:]...)
+				seen, again := rapid.Bool().Draw(t, "seen"), rapid.Bool().Draw(t, "again")
+				v.worn[g] = rapid.Bool().Draw(t, "worn")
+				g.empty.Store(seen)
+				spent[g], unfit[g] = true, !seen || !again || v.worn[g]
+				if err := c.Release(g, again); err != nil {
+					t.Fatal(err)
+				}
+			},
+		})
+	})
+}
+
+// A user gets what divides a group, and none of its limits.
+func TestAUserGetsNoLimits(t *testing.T) {
+	if os.Geteuid() != 0 {
+		needs.Real(t, os.ErrPermission)
+	}
+	v, group := version2{t.TempDir()}, "g"
+	files := map[string]bool{".": true, "cgroup.procs": true, "cgroup.threads": true, "cgroup.subtree_control": true, "memory.max": false,
+		"cpu.max": false, "pids.max": false, "cgroup.kill": false}
+	if err := os.Mkdir(filepath.Join(v.root, group), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name := range files {
+		if name == "." {
+			continue
+		}
+		if err := os.WriteFile(filepath.Join(v.root, group, name), nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := (&Group{version: v, name: group}).Delegate(1234, 1235); err != nil {
+		t.Fatal(err)
+	}
+	for name, given := range files {
+		var info unix.Stat_t
+		if err := unix.Stat(filepath.Join(v.root, group, name), &info); err != nil || (info.Uid == 1234 && info.Gid == 1235) != given {
+			t.Errorf("%s: %+v, %v, want it given %t", name, info, err, given)
+		}
+	}
+}
