@@ -68,10 +68,18 @@ func newSpool(c *conf.Config) (*spool.Spool, error) {
 		return nil, nil
 	}
 	w, folder := &c.Worker, ""
+	var user *procgroup.User // of programs; containers have a number of their own
+	if len(c.Process.Allow) > 0 {
+		var err error
+		if user, err = procgroup.FindUser(c.Process.User); err != nil {
+			return nil, fmt.Errorf("executor process: %w", err)
+		}
+	}
 	if w.Spool != "" {
 		folder = filepath.Join(w.Spool, w.Name) // workers of one host may have one configuration
 	}
-	return spool.New(spool.Config{Worker: w.Name, Folder: folder, TaskBytes: w.SpoolTaskMB << 20, Bytes: w.SpoolMB << 20})
+	return spool.New(spool.Config{Worker: w.Name, Folder: folder, TaskBytes: w.SpoolTaskMB << 20, Bytes: w.SpoolMB << 20,
+		Give: user.Give})
 }
 
 // newExecutors makes the executors that this worker's task types and commands ask for, and checks that what they

@@ -17,7 +17,7 @@ func startForJobs(t *testing.T) (address string) {
 	t.Helper()
 	c, err := conf.Load("single", []string{"class.laptop.count=2", "scheduler.replicas=2", `process.allow=["/bin/", "/usr/bin/"]`,
 		`process.cgroup="off"`,
-		"process.user=" + quoted(strconv.Itoa(os.Geteuid())), `http.listen=""`, "worker.spool=" + quoted(t.TempDir())})
+		"process.user=" + strconv.Quote(strconv.Itoa(os.Geteuid())), `http.listen=""`, "worker.spool=" + quoted(t.TempDir())})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,7 +22,7 @@ const asCommand = "DODOOR_TEST_COMMAND"
 func started(t *testing.T, args ...string) (command *exec.Cmd, child int) {
 	t.Helper()
 	command = exec.Command("/proc/self/exe", args...)
-	command.Env = append(os.Environ(), asCommand+"=1")
+	command.Env = append(os.Environ(), asCommand+"=1", "GORACE=atexit_sleep_ms=0")
 	command.Stderr = t.Output()
 	if err := command.Start(); err != nil {
 		t.Fatal(err)

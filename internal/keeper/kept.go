@@ -62,8 +62,14 @@ func listen(conn *os.File) {
 // patience is how long a process whose keeper is gone may take to end its tasks in order. Then they end without.
 const patience = 10 * time.Second
 
-// Lost is closed when this process had a keeper which is gone: whoever runs tasks has to end them at once.
-func Lost() <-chan struct{} { return kept.lost }
+// Lost is closed when this process had a keeper which is gone: whoever runs tasks has to end them at once. It is nil where
+// there is none to lose.
+func Lost() <-chan struct{} {
+	if kept.conn == nil {
+		return nil
+	}
+	return kept.lost
+}
 
 // Kept returns a context that ends with another one, or when the keeper is lost.
 func Kept(ctx context.Context) context.Context {

@@ -67,7 +67,7 @@ func play(what string) {
 func began(t *testing.T, what string, change ...func(*exec.Cmd)) (*exec.Cmd, *bufio.Reader) {
 	t.Helper()
 	cmd := exec.Command("/proc/self/exe")
-	cmd.Env, cmd.Stderr = append(os.Environ(), part+"="+what), t.Output()
+	cmd.Env, cmd.Stderr = append(os.Environ(), part+"="+what, "GORACE=atexit_sleep_ms=0"), t.Output()
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	for _, c := range change {
 		c(cmd)

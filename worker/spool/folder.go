@@ -77,6 +77,11 @@ func (s *Spool) create(a *attempt, stream int) (path string, file *os.File, err 
 			return "", nil, err
 		}
 	}
+	if err == nil && s.cfg.Give != nil {
+		if err = s.cfg.Give(path); err != nil {
+			return "", nil, errors.Join(err, file.Close(), os.Remove(path))
+		}
+	}
 	return path, file, err
 }
 

@@ -19,6 +19,8 @@ type Config struct {
 	Folder    string // empty: one of the worker's name, among the temporary files
 	TaskBytes int64  // of one attempt, both streams together
 	Bytes     int64  // of all of them
+
+	Give func(path string) error // gives a file to whom the programs run as; nil: it stays this process's
 }
 
 // What the index and the folder bear beyond bytes.

@@ -16,6 +16,7 @@ import (
 	"dodoor/internal/procgroup"
 	"dodoor/worker"
 	"dodoor/worker/executor/executortest"
+	"dodoor/worker/spool"
 )
 
 // asNobody makes an executor's tasks run as the user that root's have.
@@ -51,8 +52,15 @@ func reachable(t testing.TB, folder string) {
 func TestTasksOfAnotherUser(t *testing.T) {
 	for _, mode := range []string{off, required} {
 		t.Run(mode, func(t *testing.T) {
-			p, output := newCommands(t, mode)
+			p, _ := newCommands(t, mode)
 			u := asNobody(t, p)
+			kept := t.TempDir()
+			output, err := spool.New(spool.Config{Worker: "w", Folder: kept, TaskBytes: 1 << 20, Bytes: 1 << 20, Give: u.Give})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer output.Close()
+			p.cfg.Spool = output
 			script := "#!/bin/sh\nstat -c '%u %a' . $0; cat </dev/stdin; echo; id -un; echo $USER $LOGNAME; " +
 				"[ $HOME = $TMPDIR ] && touch $HOME/x && echo home >/dev/stdout; cat /proc/1/environ 2>/dev/null || echo private\n"
 			s := command(cluster.Template{Script: []byte(script), Stdin: []byte("input"), Workdir: ""}, 1)
@@ -61,6 +69,11 @@ func TestTasksOfAnotherUser(t *testing.T) {
 			want := fmt.Sprintf("%d 700\n%[1]d 600\ninput\n%s\n%[2]s %[2]s\nhome\nprivate\n", u.UID, name)
 			if got := spooled(t, output, s.TaskID, false); got != want {
 				t.Errorf("%q, want %q", got, want)
+			}
+			files, _ := filepath.Glob(kept + "/*/*.out")
+			var info unix.Stat_t
+			if len(files) != 1 || unix.Stat(files[0], &info) != nil || int(info.Uid) != u.UID {
+				t.Errorf("%v, %+v", files, info)
 			}
 		})
 	}
