@@ -52,7 +52,7 @@ func TestTasksWithoutADuration(t *testing.T) {
 	var sent []Dispatch
 	for i, took := range []time.Duration{0, 4 * time.Second, 8 * time.Second} {
 		first := submit(t, r, 0, untold(fmt.Sprint("slow", i)))
-		if want := []int64{10_000, 10_000, 4000}[i]; first.Assignment.Shape.Duration != want {
+		if want := []int64{10_000, 10_000, 4000}[i]; first.Assignment.Shape.Duration != want || !first.Assignment.Guessed {
 			t.Errorf("task %d is expected to take %d ms, want %d", i, first.Assignment.Shape.Duration, want)
 		}
 		placed, sent = placed.Add(cluster.LoadOf(first.Assignment.Shape)), append(sent, first)
@@ -86,7 +86,7 @@ func TestADurationInTheSubmissionStands(t *testing.T) {
 	r := learning(t, Learned)
 	for i := range 40 {
 		d := submit(t, r, 0, request(fmt.Sprint("t", i), 1, 1, 3000))
-		if d.Assignment.Shape.Duration != 3000 || d.Assignment.Takes != 0 {
+		if d.Assignment.Shape.Duration != 3000 || d.Assignment.Takes != 0 || d.Assignment.Guessed {
 			t.Fatalf("%+v", d.Assignment)
 		}
 		finishIn(t, r, d, time.Second)

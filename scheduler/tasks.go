@@ -72,8 +72,8 @@ func (r *Replica) assign(now time.Duration, t *task, index int) {
 	r.actions.Send = append(r.actions.Send, Dispatch{
 		Node: index, NodeIncarnation: n.Incarnation, Placed: n.stream.placed, template: t.batch.template,
 		Assignment: cluster.Assignment{Number: t.number, TaskID: t.spec.ID, Type: t.spec.Type, Mode: t.spec.Mode,
-			Shape: shape, Takes: t.spec.TakesOn(class, shape.Duration), TimeScale: t.spec.TimeScale, Command: t.command(),
-			Attempt: int(t.attempts)},
+			Shape: shape, Takes: t.spec.TakesOn(class, shape.Duration), Guessed: t.spec.GuessedOn(class),
+			TimeScale: t.spec.TimeScale, Command: t.command(), Attempt: int(t.attempts)},
 	})
 }
 

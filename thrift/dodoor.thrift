@@ -290,6 +290,7 @@ struct Assignment {
   8: optional Command command,
   9: optional i32 attempt,            // 1 is the first
  10: optional i64 takes_ms,           // what an emulated execution takes, where that is not the estimate
+ 11: optional bool guessed,           // nobody said how long it runs: its estimate ends nothing
 }
 
 struct AttachReply {

@@ -78,7 +78,7 @@ func (n *Node) place(now time.Duration, s *stream, a *cluster.Assignment, action
 	}
 	t := n.held.spare.Take()
 	*t = task{
-		id: a.TaskID, prog: p, mode: cluster.CanonicalMode(a.Mode), shape: a.Shape, takes: a.Takes, scale: a.TimeScale,
+		id: a.TaskID, prog: p, mode: cluster.CanonicalMode(a.Mode), shape: a.Shape, guessed: a.Guessed, takes: a.Takes, scale: a.TimeScale,
 		phase: cluster.Queued, rif: n.load.Tasks, enqueued: now, started: -1, attempt: max(a.Attempt, 1),
 	}
 	if used := p.template; used != nil {

@@ -151,6 +151,9 @@ func (n *Node) timeout(t *task) time.Duration {
 	if t.command != nil {
 		return time.Duration(float64(t.command.Template.TimeLimit) / t.scale)
 	}
+	if t.guessed {
+		return 0
+	}
 	limit := n.cfg.Limits.TimeoutFactor * float64(given(t.takes, t.shape.Duration)) * float64(time.Millisecond) / t.scale
 	if limit <= 0 || limit >= math.MaxInt64 {
 		return 0

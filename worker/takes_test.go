@@ -18,6 +18,10 @@ func TestWhatAnExecutionTakesIsNotItsEstimate(t *testing.T) {
 	start := actions.Start[0]
 	expect(t, "start", []any{start.Takes, start.Timeout, Emulation{}.Duration(&start), n.Report(0).Load.Duration},
 		[]any{int64(3000), 6 * time.Second, 3 * time.Second, int64(10_000)})
+	a = s.place("guess", shape(1, 1, 10))
+	a.Guessed = true
+	_, actions, _ = n.Enqueue(0, s.message(n, a))
+	expect(t, "a guess ends nothing", actions.Start[0].Timeout, time.Duration(0))
 	a = s.place("absurd", shape(1, 1, 1))
 	a.Takes = cluster.MaxDuration + 1
 	reply, _, _ := n.Enqueue(0, s.message(n, a))

@@ -10,12 +10,13 @@ import (
 // task is an execution that the node holds: queued, running, or ended with a completion that some
 // scheduler has not acknowledged yet.
 type task struct {
-	id    string
-	prog  *program
-	mode  string
-	shape cluster.Shape
-	takes int64 // what it was given, where that is not the estimate; 0: the estimate
-	scale float64
+	id      string
+	prog    *program
+	mode    string
+	shape   cluster.Shape
+	guessed bool  // nobody said how long it runs
+	takes   int64 // what it was given, where that is not the estimate; 0: the estimate
+	scale   float64
 
 	command *cluster.Command // with the node's own template; nil: the type says what runs
 	attempt int              // 1 is the first

@@ -10392,6 +10392,7 @@ func (p *TaskQuery) String() string {
 //   - Command
 //   - Attempt
 //   - TakesMs
+//   - Guessed
 type Assignment struct {
 	Number     *int64   `thrift:"number,1" db:"number" json:"number,omitempty"`
 	TaskID     *string  `thrift:"task_id,2" db:"task_id" json:"task_id,omitempty"`
@@ -10403,6 +10404,7 @@ type Assignment struct {
 	Command    *Command `thrift:"command,8" db:"command" json:"command,omitempty"`
 	Attempt    *int32   `thrift:"attempt,9" db:"attempt" json:"attempt,omitempty"`
 	TakesMs    *int64   `thrift:"takes_ms,10" db:"takes_ms" json:"takes_ms,omitempty"`
+	Guessed    *bool    `thrift:"guessed,11" db:"guessed" json:"guessed,omitempty"`
 }
 
 func NewAssignment() *Assignment {
@@ -10498,6 +10500,15 @@ func (p *Assignment) GetTakesMs() int64 {
 	}
 	return *p.TakesMs
 }
+
+var Assignment_Guessed_DEFAULT bool
+
+func (p *Assignment) GetGuessed() bool {
+	if !p.IsSetGuessed() {
+		return Assignment_Guessed_DEFAULT
+	}
+	return *p.Guessed
+}
 func (p *Assignment) IsSetNumber() bool {
 	return p.Number != nil
 }
@@ -10536,6 +10547,10 @@ func (p *Assignment) IsSetAttempt() bool {
 
 func (p *Assignment) IsSetTakesMs() bool {
 	return p.TakesMs != nil
+}
+
+func (p *Assignment) IsSetGuessed() bool {
+	return p.Guessed != nil
 }
 
 func (p *Assignment) Read(ctx context.Context, iprot thrift.TProtocol) error {
@@ -10652,6 +10667,16 @@ func (p *Assignment) Read(ctx context.Context, iprot thrift.TProtocol) error {
 					return err
 				}
 			}
+		case 11:
+			if fieldTypeId == thrift.BOOL {
+				if err := p.ReadField11(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
 		default:
 			if err := iprot.Skip(ctx, fieldTypeId); err != nil {
 				return err
@@ -10755,6 +10780,15 @@ func (p *Assignment) ReadField10(ctx context.Context, iprot thrift.TProtocol) er
 	return nil
 }
 
+func (p *Assignment) ReadField11(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadBool(ctx); err != nil {
+		return thrift.PrependError("error reading field 11: ", err)
+	} else {
+		p.Guessed = &v
+	}
+	return nil
+}
+
 func (p *Assignment) Write(ctx context.Context, oprot thrift.TProtocol) error {
 	if err := oprot.WriteStructBegin(ctx, "Assignment"); err != nil {
 		return thrift.PrependError(fmt.Sprintf("%T write struct begin error: ", p), err)
@@ -10788,6 +10822,9 @@ func (p *Assignment) Write(ctx context.Context, oprot thrift.TProtocol) error {
 			return err
 		}
 		if err := p.writeField10(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField11(ctx, oprot); err != nil {
 			return err
 		}
 	}
@@ -10950,6 +10987,21 @@ func (p *Assignment) writeField10(ctx context.Context, oprot thrift.TProtocol) (
 	return err
 }
 
+func (p *Assignment) writeField11(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetGuessed() {
+		if err := oprot.WriteFieldBegin(ctx, "guessed", thrift.BOOL, 11); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 11:guessed: ", p), err)
+		}
+		if err := oprot.WriteBool(ctx, bool(*p.Guessed)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.guessed (11) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 11:guessed: ", p), err)
+		}
+	}
+	return err
+}
+
 func (p *Assignment) Equals(other *Assignment) bool {
 	if p == other {
 		return true
@@ -11023,6 +11075,14 @@ func (p *Assignment) Equals(other *Assignment) bool {
 			return false
 		}
 		if (*p.TakesMs) != (*other.TakesMs) {
+			return false
+		}
+	}
+	if p.Guessed != other.Guessed {
+		if p.Guessed == nil || other.Guessed == nil {
+			return false
+		}
+		if (*p.Guessed) != (*other.Guessed) {
 			return false
 		}
 	}

@@ -67,6 +67,7 @@ type Assignment struct {
 	TaskID     string
 	Type, Mode string
 	Shape      Shape
+	Guessed    bool  // nobody said how long it runs: its estimate ends nothing
 	Takes      int64 // what an emulated execution takes, where that is not the estimate, milliseconds; 0: the estimate
 	TimeScale  float64
 	Command    *Command // nil: the type says what runs

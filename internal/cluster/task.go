@@ -99,10 +99,7 @@ func (k *Kind) DurationOn(c ClassID) int64 {
 // TakesOn returns what an emulated execution on a node of class c is told to take beside its estimate, in milliseconds: what
 // its profile or its submission says. 0: nothing, as that is the estimate, or nobody says anything. No time is told as the least.
 func (k *Kind) TakesOn(c ClassID, estimate int64) int64 {
-	given, says := k.Uniform.Duration, k.Says
-	if int(c) < len(k.PerClass) && k.PerClass[c].Known {
-		given, says = k.PerClass[c].Shape.Duration, true
-	}
+	given, says := k.givenOn(c)
 	switch {
 	case given == estimate:
 		return 0
@@ -110,6 +107,21 @@ func (k *Kind) TakesOn(c ClassID, estimate int64) int64 {
 		return max(given, 1)
 	}
 	return given
+}
+
+// GuessedOn reports whether nobody says how long a task runs on a node of class c.
+func (k *Kind) GuessedOn(c ClassID) bool {
+	given, says := k.givenOn(c)
+	return given == 0 && !says
+}
+
+// givenOn returns how long a task runs on a node of class c as its profile or its submission says, and whether one of them does
+// for sure.
+func (k *Kind) givenOn(c ClassID) (given int64, says bool) {
+	if int(c) < len(k.PerClass) && k.PerClass[c].Known {
+		return k.PerClass[c].Shape.Duration, true
+	}
+	return k.Uniform.Duration, k.Says
 }
 
 // Learned is how long tasks of a kind are expected to run whatever was given for them. Who learns writes it in place.

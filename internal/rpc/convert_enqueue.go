@@ -42,6 +42,9 @@ func (e encoder) assignment(w *assignmentMessage, a *cluster.Assignment) *dodoor
 		Demand: e.amounts(&w.demand, &a.Shape.Demand), DurationMs: &a.Shape.Duration, TimeScale: &a.TimeScale,
 		Command: e.command(a.Command),
 	}
+	if a.Guessed {
+		w.assignment.Guessed = &a.Guessed
+	}
 	if a.Takes > 0 {
 		w.assignment.TakesMs = &a.Takes
 	}
@@ -91,6 +94,7 @@ func (d *decoder) assignment(w *dodoor.Assignment, a *cluster.Assignment, low, h
 	if w.Command != nil {
 		a.Command = d.command(w.Command)
 	}
+	a.Guessed = flag(w.Guessed)
 	if w.TakesMs != nil {
 		a.Takes = d.between("takes_ms", w.TakesMs, 0, cluster.MaxDuration)
 	}

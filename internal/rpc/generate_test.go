@@ -147,6 +147,7 @@ var enqueues = rapid.Custom(func(t *rapid.T) cluster.Enqueue {
 		q.Assignments = append(q.Assignments, cluster.Assignment{Number: q.Number, TaskID: names.Draw(t, "id"),
 			Type: names.Draw(t, "type"), Mode: maybe.Draw(t, "mode"), Shape: cluster.Shape{
 				Demand: resources(amounts).Draw(t, "demand"), Duration: rapid.Int64Range(0, cluster.MaxDuration).Draw(t, "duration")},
+			Guessed:   rapid.Bool().Draw(t, "guessed"),
 			Takes:     rapid.Int64Range(0, cluster.MaxDuration).Draw(t, "takes"),
 			TimeScale: rapid.Float64Range(1, cluster.MaxTimeScale).Draw(t, "scale"),
 			Command:   rapid.Ptr(commands, true).Draw(t, "command"), Attempt: int32s.Draw(t, "attempt")})
