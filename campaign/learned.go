@@ -92,7 +92,12 @@ func beside(head string, at int, m Metric) Column {
 
 // changeBeside compares the row's setting with one beside it, run by run.
 func changeBeside(head string, at int, m Metric) Column {
-	return Column{head, func(r *Results, row *Row) string { return changed(r.change(row.Cell, row.Beside[at], m)) }}
+	return Column{head, func(r *Results, row *Row) string {
+		if row.Beside[at].key() == row.Cell.key() {
+			return "–"
+		}
+		return changed(r.change(row.Cell, row.Beside[at], m))
+	}}
 }
 
 // settledParts judge schedulers once they have learned.

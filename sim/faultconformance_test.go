@@ -136,7 +136,7 @@ const wire = 4 * time.Microsecond
 // differs compares two rows of a task.
 func differs(s, r *generator.Row) bool {
 	if s.Worker != r.Worker || s.Scheduler != r.Scheduler || s.Attempts != r.Attempts || s.Outcome != r.Outcome ||
-		s.ViewDecisions != r.ViewDecisions || s.Sent != r.Sent {
+		s.ViewDecisions != r.ViewDecisions || s.Sent != r.Sent || s.Estimate != r.Estimate {
 		return true
 	}
 	for _, at := range [][2]time.Duration{{s.Received, r.Received}, {s.Enqueued, r.Enqueued}, {s.Started, r.Started},
