@@ -61,7 +61,9 @@ func (e *Executor) Run(ctx context.Context, s worker.Start) worker.Result {
 	if err != nil {
 		return executor.Failed(executor.NoExitCode, fmt.Errorf("start stress-ng: %w", err))
 	}
-	group, err := e.rule.Group(&s)
+	held := s
+	held.Shape.Demand[cluster.Memory] = heldTo(&s)
+	group, err := e.rule.Group(&held)
 	if err != nil {
 		return executor.Lost(err)
 	}
@@ -96,17 +98,27 @@ const (
 	// ownMemory is about what stress-ng itself takes, in MiB; the rest of a demand is held by its vm
 	// stressor.
 	ownMemory = 5
+	// workerMemory is about what one of its CPU workers takes, in MiB. It is no part of what a task demands.
+	workerMemory = 1
 	// headroom lets workers that run a part of the time catch up on a busy machine; the balance keeps
 	// them from using more than the demand.
 	headroom = 1.1
 )
+
+// cpuWorkers is how many processes of stress-ng use the CPU for a demand.
+func cpuWorkers(demand *cluster.Resources) int64 { return (demand[cluster.Cores] + 999) / 1000 }
+
+// heldTo is the limit of memory for a task, in MiB.
+func heldTo(s *worker.Start) int64 {
+	return max(s.Shape.Demand[cluster.Memory], ownMemory) + workerMemory*cpuWorkers(&s.Shape.Demand)
+}
 
 // stressArgs are the options for a demand. The duration is not among them: stress-ng counts whole
 // seconds. Its timeout is a safety net, should this process die.
 func stressArgs(s *worker.Start) []string {
 	args := []string{"--quiet", "--oomable", "--timeout", strconv.FormatInt(s.Given()/1000+30, 10)}
 	millicores := s.Shape.Demand[cluster.Cores]
-	if n := (millicores + 999) / 1000; n > 0 {
+	if n := cpuWorkers(&s.Shape.Demand); n > 0 {
 		args = append(args, "--cpu", strconv.FormatInt(n, 10), "--cpu-method", "int64")
 		if load := float64(millicores) / float64(10*n); load < 100 {
 			percent := min(100, int(load*headroom+1))

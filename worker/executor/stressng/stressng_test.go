@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"dodoor/internal/cluster"
+	"dodoor/internal/needs"
 	"dodoor/internal/procfs"
 	"dodoor/internal/procgroup"
 	"dodoor/worker"
@@ -237,5 +238,15 @@ func TestCancelLeavesNobody(t *testing.T) {
 		if left := slices.DeleteFunc(pids, func(pid int) bool { return !executortest.Alive(pid) }); len(left) > 0 {
 			t.Errorf("%s: %v are still alive", name, left)
 		}
+	}
+}
+
+// What stress-ng takes for its many workers is not the demand's.
+func TestManyWorkersHaveMemory(t *testing.T) {
+	e := stress(t, confine.Required)
+	needs.Real(t, e.Check())
+	executortest.Finished(t, e.Run(t.Context(), executortest.Start(14, 6, 1500)))
+	if err := e.Close(); err != nil {
+		t.Error(err)
 	}
 }
