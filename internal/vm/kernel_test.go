@@ -37,10 +37,10 @@ var steps = []step{
 	{"groups", `/tests/cgroup.test -test.skip Attribute`, 0, "PASS"},
 	{"processes", `/tests/procgroup.test -test.short`, 0, "PASS"},
 	{"tasks", `$process '` + aboutGroups + `'`, 0, "PASS"},
-	{"a user's group", `give own; enter own; as_user $process 'Limit|Killed|Threads'`, 0, "PASS"},
+	{"a user's group", `give own; enter own; as_user $process 'CPULimit|ForkLimit|OfAPart|Killed|ThreadsGo'`, 0, "PASS"},
 	{"a container, two workers and others", `
 		enter box; sh -c 'sleep 1000 & echo $!' >other
-		/tests/inside container $process Limit & one=$!
+		/tests/inside container $process 'CPULimit|OfAPart' & one=$!
 		/tests/inside container $process Killed; two=$?
 		wait $one && [ $two = 0 ] && kill $(cat other) && echo all is well`, 0, "all is well"},
 	{"nobody's", `as_user $process CPULimit`, 1,

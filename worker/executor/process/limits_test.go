@@ -99,6 +99,10 @@ func TestThrottledTasksDie(t *testing.T) {
 // Neither descriptors nor processes nor folders nor threads that are out of place are left by many tasks,
 // eight at a time.
 func TestManyTasks(t *testing.T) {
+	many := 200
+	if testing.Short() {
+		many = 50
+	}
 	for _, mode := range []string{off, required} {
 		t.Run(mode, func(t *testing.T) {
 			p := newProcess(t, mode)
@@ -118,7 +122,7 @@ func TestManyTasks(t *testing.T) {
 					}
 				})
 			}
-			for i := range 200 {
+			for i := range many {
 				tasks <- fmt.Sprintf("task/%d", i)
 			}
 			close(tasks)
