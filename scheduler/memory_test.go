@@ -18,10 +18,10 @@ func commandOf(job string, index int64, t *cluster.Template, digest string) *clu
 }
 
 // waitingTasks is a replica with so many tasks of one job, with the name of a file for each, acknowledged by their workers.
-func waitingTasks(t testing.TB, n int) *Replica {
+func waitingTasks(t testing.TB, n int, e Estimates) *Replica {
 	t.Helper()
 	cfg := testConfig()
-	cfg.MaxPending = n
+	cfg.MaxPending, cfg.Estimates = n, e
 	r := replicaWith(t, cfg, paperPolicy(t), paperNodes(100))
 	template := &cluster.Template{Argv: []string{"./sim", "-seed", "{}"}}
 	digest := template.Digest()
@@ -46,21 +46,23 @@ func heap() uint64 {
 }
 
 // bytesPerTask is what a scheduler keeps for each of n tasks that wait, everything included.
-func bytesPerTask(t testing.TB, n int) float64 {
+func bytesPerTask(t testing.TB, n int, e Estimates) float64 {
 	t.Helper()
 	before := heap()
-	r := waitingTasks(t, n)
+	r := waitingTasks(t, n, e)
 	per := float64(int64(heap()-before)) / float64(n)
 	runtime.KeepAlive(r)
 	return per
 }
 
-// A waiting task of a job takes less than 300 bytes of a scheduler, wherever the growth of its map stands; what is left
-// of an ended one, 40.
+// A waiting task of a job takes less than 300 bytes of a scheduler, wherever the growth of its map stands, and whatever is
+// learned; what is left of an ended one, 40.
 func TestWaitingTasksAreSmall(t *testing.T) {
 	for _, n := range []int{30_000, 40_000, 60_000} {
-		if per := bytesPerTask(t, n); per >= 300 {
-			t.Errorf("%d tasks take %.0f bytes each", n, per)
+		for _, e := range []Estimates{Given, Learned} {
+			if per := bytesPerTask(t, n, e); per >= 300 {
+				t.Errorf("%d tasks take %.0f bytes each with %v estimates", n, per, e)
+			}
 		}
 	}
 	if size := unsafe.Sizeof(entry{}); size > 40 {
@@ -71,7 +73,7 @@ func TestWaitingTasksAreSmall(t *testing.T) {
 func BenchmarkWaitingTasks(b *testing.B) {
 	per := 0.0
 	for range b.N {
-		per = bytesPerTask(b, 1_000_000)
+		per = bytesPerTask(b, 1_000_000, Learned)
 	}
 	b.ReportMetric(per, "bytes/task")
 }
