@@ -79,7 +79,8 @@ func (o *overrunOracle) load(now time.Duration, history []*oracleRun) (sum clust
 		}
 		sum = sum.Add(cluster.LoadOf(r.shape))
 		if !r.waiting && r.ran(now) > r.estimate() {
-			if ms := int64(math.Ceil(float64(o.left(now, r, history)) * r.scale / 1e6)); ms > r.shape.Duration {
+			ms := int64(math.Ceil(float64(o.left(now, r, history)) * r.scale / 1e6))
+			if ms = min(ms, cluster.MaxDuration); ms > r.shape.Duration {
 				sum.Duration += ms - r.shape.Duration
 				sum.Work += (ms - r.shape.Duration) * r.shape.Demand[cluster.Cores]
 			}
