@@ -66,8 +66,8 @@ func (p *Executor) program(s *worker.Start, folder string, c *executor.Capture) 
 		program.Dir = workdir
 	}
 	program.Path, program.Args, program.Errors = path, argv[1:], c.Stderr()
-	program.Env = slices.Concat([]string{"HOME=" + folder}, p.cfg.User.Env(), executor.CommandEnv(s, p.cfg.Worker), executor.DeviceEnv(s, false),
-		[]string{mark})
+	program.Env = slices.Concat([]string{"HOME=" + folder}, p.cfg.User.Env(), executor.CommandEnv(s, p.cfg.Worker),
+		executor.DeviceEnv(s, false), []string{mark})
 	if len(t.Stdin) > 0 {
 		program.Input, err = inputOf(t.Stdin, folder, p.cfg.User)
 	}
