@@ -15,7 +15,6 @@ import (
 // overrunOracle keeps everything that ever ran and works every figure out anew.
 type overrunOracle struct {
 	runs []*oracleRun
-	told time.Duration // when somebody last looked; whatever came due since is still to be told
 }
 
 type oracleRun struct {
