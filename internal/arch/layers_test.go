@@ -52,7 +52,7 @@ var layers = map[string][]string{
 	"internal/procfs":       {},
 	"internal/cgroup":       {"internal/poll", "internal/procfs"},
 	"internal/procgroup":    {"internal/cgroup", "internal/procfs"},
-	"internal/keeper":       {"internal/poll", "internal/procfs"},
+	"internal/keeper":       {"internal/procfs"},
 	"internal/keeper/first": {"internal/keeper"},
 
 	"job":       {"internal/cluster", "internal/placeholder"},
