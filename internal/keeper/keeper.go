@@ -74,6 +74,7 @@ func start() (*keeper, error) {
 		return nil, os.NewSyscallError("prctl", err)
 	}
 	noteEarlier()
+	reserve()
 	ours, theirs, err := connection()
 	if err != nil {
 		return nil, err
@@ -91,7 +92,6 @@ func start() (*keeper, error) {
 		signal.Reset(relayed...)
 		return nil, err
 	}
-	reserve()
 	_ = os.WriteFile("/proc/self/comm", []byte(Title), 0) // a matter of looks
 	return k, nil
 }

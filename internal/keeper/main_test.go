@@ -50,6 +50,9 @@ func play(what string) {
 		Note("something")
 		Note("more")
 		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+	case "comets":
+		comets(60, 50_000)
+		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 	case "leave":
 		read, write, _ := os.Pipe()
 		cmd := exec.Command("sh", "-c", value)
