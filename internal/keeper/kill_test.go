@@ -33,7 +33,7 @@ func TestNothingIsLeft(t *testing.T) {
 					cmd.Env = append(cmd.Env, room+"=1500")
 				}
 			})
-			text, err := io.ReadAll(out) // which all of them may write
+			text, err := io.ReadAll(out)     // which all of them may write
 			if err != nil || len(text) > 0 { // nor does a keeper give up in silence
 				t.Errorf("%q, %v", text, err)
 			}
