@@ -1,19 +1,19 @@
 package scheduler
 
 import (
-	"cmp"
 	"math"
 	"slices"
-	"strings"
 	"time"
 
 	"dodoor/internal/cluster"
 )
 
-// The rule by which experience overrules a profile: the median has been off by more than a share of the profile's figure
-// after each of so many executions in a row. As soon as it is not, the profile is in force again.
+// The rule by which experience overrules a profile, which is a mean: that of the newest runs has been off by more than a share
+// of the profile's figure, and by more than so many of its standard errors, after each of so many executions in a row. As soon
+// as it is not, the profile is in force again.
 const (
 	profileTolerance = 0.25
+	profileErrors    = 2
 	profilePatience  = 32
 )
 
@@ -80,8 +80,10 @@ func (x *experience) refresh(n *named, class cluster.ClassID) (changed bool) {
 	newest := x.newest32(on)
 	on.median = median(newest)
 	on.usual, changed = on.steady(newest)
-	if prior := x.prior(n, class); prior > 0 && on.median > 0 {
-		if math.Abs(float64(on.median-prior)) > profileTolerance*float64(prior) {
+	if n.mode != nil && !x.cold && len(newest) > 0 {
+		mean, err := meanOf(newest)
+		on.usual = int64(math.Round(mean))
+		if disagrees(mean, err, x.prior(n, class)) {
 			on.against += max(count-on.count, 0)
 		} else {
 			on.against = 0
@@ -137,6 +139,24 @@ func median(values []int64) int64 {
 		return values[half]
 	}
 	return values[half-1] + (values[half]-values[half-1])/2
+}
+
+// meanOf returns the mean of runs and its standard error.
+func meanOf(runs []int64) (mean, err float64) {
+	for _, took := range runs {
+		mean += float64(took)
+	}
+	mean /= float64(len(runs))
+	for _, took := range runs {
+		err += (float64(took) - mean) * (float64(took) - mean)
+	}
+	return mean, math.Sqrt(err) / float64(len(runs))
+}
+
+// disagrees reports whether a mean says that the figure of a profile is wrong.
+func disagrees(mean, err float64, prior int64) bool {
+	off := math.Abs(mean - float64(prior))
+	return prior > 0 && off > profileTolerance*float64(prior) && off > profileErrors*err
 }
 
 // prior returns what the profile says of a name on a class, in milliseconds; 0: nothing.
@@ -247,47 +267,4 @@ func (x *experience) profiled(n *named, k *cluster.Kind) {
 			x.refresh(n, cluster.ClassID(class))
 		}
 	}
-}
-
-// tell lists what is known, and what is expected on classes that others of the name were seen on.
-func (x *experience) tell(q *cluster.EstimateQuery) []cluster.Estimate {
-	var list []cluster.Estimate
-	for n := x.newest; n != nil; n = n.older {
-		if !strings.Contains(n.name, q.Name) {
-			continue
-		}
-		for class := range x.classes.names {
-			list = append(list, x.estimate(n, cluster.ClassID(class)))
-		}
-	}
-	slices.SortFunc(list, func(a, b cluster.Estimate) int {
-		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.Class, b.Class))
-	})
-	return list[:min(len(list), q.Max)]
-}
-
-func (x *experience) estimate(n *named, class cluster.ClassID) cluster.Estimate {
-	e := cluster.Estimate{Name: n.name, Class: x.classes.ClassName(class)}
-	e.Cores, e.Memory = n.needs()
-	if e.Duration, e.Rule = x.rule(n, class); e.Rule == cluster.ProfileRule {
-		e.Duration = x.prior(n, class)
-	} else if e.Duration == 0 {
-		e.Duration = x.otherwise
-	}
-	if int(class) >= len(n.classes) || n.classes[class] == nil {
-		return e
-	}
-	on := n.classes[class]
-	e.Count, e.Median = on.count, on.median
-	if runs := x.newest32(on); len(runs) > 0 {
-		slices.Sort(runs)
-		e.P95 = percentile95(runs)
-	}
-	var weight int64
-	for _, s := range on.entries {
-		e.Off += s.Off * s.Count
-		weight += s.Count
-	}
-	e.Off /= max(weight, 1)
-	return e
 }

@@ -62,7 +62,7 @@ type onClass struct {
 	count   int64   // executions, by all of them
 	median  int64   // of the newest; 0: none
 	usual   int64   // what is expected, milliseconds; 0: nothing
-	against int64   // executions since the median last agreed with the profile
+	against int64   // executions since their mean last agreed with the profile
 }
 
 // seen is one writer's entry.

@@ -38,7 +38,7 @@ type Run struct {
 type EstimateRule uint8
 
 const (
-	LearnedRule  EstimateRule = iota + 1 // the median of what was seen
+	LearnedRule  EstimateRule = iota + 1 // what was seen there
 	ProfileRule                          // the profile's figure
 	BorrowedRule                         // what was seen on another class
 )

@@ -1,0 +1,52 @@
+package scheduler
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"dodoor/internal/cluster"
+)
+
+// tell lists what is known, and what is expected on classes that others of the name were seen on.
+func (x *experience) tell(q *cluster.EstimateQuery) []cluster.Estimate {
+	var list []cluster.Estimate
+	for n := x.newest; n != nil; n = n.older {
+		if !strings.Contains(n.name, q.Name) {
+			continue
+		}
+		for class := range x.classes.names {
+			list = append(list, x.estimate(n, cluster.ClassID(class)))
+		}
+	}
+	slices.SortFunc(list, func(a, b cluster.Estimate) int {
+		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.Class, b.Class))
+	})
+	return list[:min(len(list), q.Max)]
+}
+
+func (x *experience) estimate(n *named, class cluster.ClassID) cluster.Estimate {
+	e := cluster.Estimate{Name: n.name, Class: x.classes.ClassName(class)}
+	e.Cores, e.Memory = n.needs()
+	if e.Duration, e.Rule = x.rule(n, class); e.Rule == cluster.ProfileRule {
+		e.Duration = x.prior(n, class)
+	} else if e.Duration == 0 {
+		e.Duration = x.otherwise
+	}
+	if int(class) >= len(n.classes) || n.classes[class] == nil {
+		return e
+	}
+	on := n.classes[class]
+	e.Count, e.Median = on.count, on.median
+	if runs := x.newest32(on); len(runs) > 0 {
+		slices.Sort(runs)
+		e.P95 = percentile95(runs)
+	}
+	var weight int64
+	for _, s := range on.entries {
+		e.Off += s.Off * s.Count
+		weight += s.Count
+	}
+	e.Off /= max(weight, 1)
+	return e
+}
