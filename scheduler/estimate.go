@@ -24,22 +24,21 @@ const memoryOfMisses = 16
 // come after 1, 2, 4 and so on.
 const ratiosEvery = 64
 
+// A ratio is of at most so many names, of so many that are looked at: tasks wait for it.
+const (
+	ratioNames = 64
+	ratioLooks = 1024
+)
+
 // ran takes the end of an own execution, which had been expected to take so many milliseconds. Stamp is how many decisions
 // are known by now.
 func (x *experience) ran(n *named, class cluster.ClassID, took, expected, stamp int64) {
 	s := x.write(n, class)
 	o := s.own
-	if len(o.runs) > 0 {
+	if stamp = max(stamp, x.clock+1); len(o.runs) > 0 { // a data service that was restarted counts decisions anew
 		stamp = max(stamp, o.run(0).At)
 	}
-	run := cluster.Run{Took: took, At: min(max(stamp, 0), cluster.MaxStamp)}
-	if len(o.runs) < keptRuns {
-		o.runs = append(o.runs, run)
-		o.next = len(o.runs) % keptRuns
-	} else {
-		o.runs[o.next] = run
-		o.next = (o.next + 1) % keptRuns
-	}
+	o.keep(cluster.Run{Took: took, At: min(stamp, cluster.MaxStamp)})
 	s.Count++
 	o.settle(took)
 	if expected > 0 {
@@ -56,6 +55,17 @@ func (x *experience) ran(n *named, class cluster.ClassID, took, expected, stamp 
 		o.since, s.SteadyLog, s.SteadyRuns = 0, 0, 0
 	}
 	x.bound()
+}
+
+// keep takes the newest run.
+func (o *ownRuns) keep(run cluster.Run) {
+	if len(o.runs) < keptRuns {
+		o.runs = append(o.runs, run)
+		o.next = len(o.runs) % keptRuns
+		return
+	}
+	o.runs[o.next] = run
+	o.next = (o.next + 1) % keptRuns
 }
 
 // miss takes one more share by which an estimate was off.
@@ -92,6 +102,15 @@ func (x *experience) refresh(n *named, class cluster.ClassID) (changed bool) {
 	on.count = count
 	x.expect(n)
 	return changed
+}
+
+// refreshAll works out anew what is expected of a name.
+func (x *experience) refreshAll(n *named) {
+	for class, on := range n.classes {
+		if on != nil {
+			x.refresh(n, cluster.ClassID(class))
+		}
+	}
 }
 
 // newest32 gathers the newest run times of all writers, about as many as an own entry keeps.
@@ -220,15 +239,15 @@ func (x *experience) before(a *onClass, of cluster.ClassID, b *onClass, than clu
 	return a.count > b.count || a.count == b.count && x.classes.ClassName(of) < x.classes.ClassName(than)
 }
 
-// ratio is how much longer tasks take on one class than on another: the median over the names seen on both; 1: there is
-// none.
+// ratio is how much longer tasks take on one class than on another: the median over the names seen on both, of those used
+// last; 1: there is none.
 func (x *experience) ratio(class, than cluster.ClassID) float64 {
 	pair := [2]cluster.ClassID{class, than}
 	if r, ok := x.ratios[pair]; ok {
 		return r
 	}
-	var ratios []float64
-	for n := x.newest; n != nil; n = n.older {
+	ratios := x.shares[:0]
+	for n, looks := x.newest, ratioLooks; n != nil && looks > 0 && len(ratios) < ratioNames; n, looks = n.older, looks-1 {
 		if a, b := n.usualOn(class), n.usualOn(than); a > 0 && b > 0 {
 			ratios = append(ratios, float64(a)/float64(b))
 		}
@@ -262,9 +281,10 @@ func (x *experience) profiled(n *named, k *cluster.Kind) {
 		return
 	}
 	n.typed, n.mode = true, x.classes.types[k.Type].modes[k.Mode]
-	for class, on := range n.classes {
+	for _, on := range n.classes {
 		if on != nil {
-			x.refresh(n, cluster.ClassID(class))
+			on.count = 0 // all that others told of counts for or against the profile
 		}
 	}
+	x.refreshAll(n)
 }

@@ -259,7 +259,7 @@ func TestNamesGoWithTheirTasks(t *testing.T) {
 	b.Learned = &b.named.learned
 	x.retain(b)
 	x.runs("sim", "a", 5)
-	x.forget(b.named)
+	x.lose(b.named, true, true)
 	if x.name("sim") != b.named || x.own != 0 || x.newest != nil {
 		t.Fatal("a name with an open task is forgotten, or its entries are not")
 	}
@@ -293,7 +293,7 @@ func TestTheOrderOfUse(t *testing.T) {
 				order = append(order[:at], order[at+1:]...)
 			}
 			if at >= 0 && rapid.IntRange(0, 3).Draw(t, "forget") == 0 {
-				x.forget(x.names[of])
+				x.lose(x.names[of], true, true)
 			} else {
 				x.runs(of, rapid.SampledFrom([]string{"a", "b"}).Draw(t, "class"), 1)
 				order = append(order, of)

@@ -1,7 +1,6 @@
 package scheduler
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
@@ -10,19 +9,28 @@ import (
 
 // tell lists what is known, and what is expected on classes that others of the name were seen on.
 func (x *experience) tell(q *cluster.EstimateQuery) []cluster.Estimate {
-	var list []cluster.Estimate
+	var names []*named
 	for n := x.newest; n != nil; n = n.older {
-		if !strings.Contains(n.name, q.Name) {
-			continue
-		}
-		for class := range x.classes.names {
-			list = append(list, x.estimate(n, cluster.ClassID(class)))
+		if strings.Contains(n.name, q.Name) {
+			names = append(names, n)
 		}
 	}
-	slices.SortFunc(list, func(a, b cluster.Estimate) int {
-		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.Class, b.Class))
-	})
-	return list[:min(len(list), q.Max)]
+	slices.SortFunc(names, func(a, b *named) int { return strings.Compare(a.name, b.name) })
+	var classes []cluster.ClassID
+	for class := range x.classes.names {
+		classes = append(classes, cluster.ClassID(class))
+	}
+	slices.SortFunc(classes, func(a, b cluster.ClassID) int { return strings.Compare(x.classes.ClassName(a), x.classes.ClassName(b)) })
+	var list []cluster.Estimate
+	for _, n := range names {
+		for _, class := range classes {
+			if len(list) == q.Max {
+				return list
+			}
+			list = append(list, x.estimate(n, class))
+		}
+	}
+	return list
 }
 
 func (x *experience) estimate(n *named, class cluster.ClassID) cluster.Estimate {
