@@ -24,13 +24,15 @@ func TestWhoIsGoneIsForgotten(t *testing.T) {
 		stamp int64
 		sigma float64
 	}{{9, 0.5}, {1_000_000, 0.5}, {1_000_000, 0}} {
-		x := tableOf(t, "me", 1, Learned)
-		for i := range 4 {
-			x.merge([]cluster.Experience{gone(fmt.Sprint("gone", i), c.stamp)})
-		}
-		x.runs("k", "a", scattered(7, 500, 2000, c.sigma)...)
-		if off := x.off("k", "a", 2000); off > 0.25 {
-			t.Errorf("stamped %d, σ = %v: off by %.2f", c.stamp, c.sigma, off)
+		for _, writers := range []int{1, 4} {
+			x := tableOf(t, "me", 1, Learned)
+			for i := range writers {
+				x.merge([]cluster.Experience{gone(fmt.Sprint("gone", i), c.stamp)})
+			}
+			x.runs("k", "a", scattered(7, 500, 2000, c.sigma)...)
+			if off := x.off("k", "a", 2000); off > 0.25 {
+				t.Errorf("%d gone, stamped %d, σ = %v: off by %.2f", writers, c.stamp, c.sigma, off)
+			}
 		}
 	}
 }
@@ -103,7 +105,8 @@ func TestClassesThatNobodyHas(t *testing.T) {
 		t.Errorf("%d classes, %d entries, %d writers", len(x.classes.names), x.foreign, len(x.writers))
 	}
 	r := learning(t, Learned)
-	s := snapshotOf(2, append(paperNodes(4), cluster.Node{Name: "new", Class: "new", Incarnation: 1, Capacity: cores(4)}), make([]cluster.Load, 5))
+	nodes := append(paperNodes(4), cluster.Node{Name: "new", Class: "new", Incarnation: 1, Capacity: cores(4)})
+	s := snapshotOf(2, nodes, make([]cluster.Load, len(nodes)))
 	s.Experience = []cluster.Experience{{Scheduler: "s2", Incarnation: 1, Name: "k", Class: "new", Number: 1, Count: 1,
 		Runs: []cluster.Run{{Took: 7, At: 1}}}}
 	if _, err := r.Push(0, s); err != nil {
@@ -112,21 +115,6 @@ func TestClassesThatNobodyHas(t *testing.T) {
 	if r.experience.foreign != 1 {
 		t.Error("what came with the first roster of its class is lost")
 	}
-}
-
-// What others told counts against a profile whether it came before the first submission of the type or after.
-func TestWhenOthersAreHeardOfAProfiledName(t *testing.T) {
-	told := gone("s2", 9)
-	told.Name = "profiled/short"
-	for i := range told.Runs {
-		told.Runs[i].Took = 3000
-	}
-	before, after := tableOf(t, "me", 1, Learned), tableOf(t, "me", 1, Learned)
-	before.merge([]cluster.Experience{told})
-	after.name(told.Name)
-	after.merge([]cluster.Experience{told})
-	before.want(t, told.Name, "a", 3000)
-	after.want(t, told.Name, "a", 3000)
 }
 
 // What was learned after the last placement is told when the view may not be staler.

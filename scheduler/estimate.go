@@ -215,7 +215,10 @@ func (x *experience) rule(n *named, class cluster.ClassID) (int64, cluster.Estim
 	case on != nil && on.usual > 0:
 		return on.usual, cluster.LearnedRule
 	}
-	return x.borrow(n, class), cluster.BorrowedRule
+	if borrowed := x.borrow(n, class); borrowed > 0 {
+		return borrowed, cluster.BorrowedRule
+	}
+	return 0, cluster.DefaultRule
 }
 
 // borrow takes what is expected on a class of which nothing is known from the one of which most is: times the ratio

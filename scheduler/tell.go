@@ -38,7 +38,7 @@ func (x *experience) estimate(n *named, class cluster.ClassID) cluster.Estimate 
 	e.Cores, e.Memory = n.needs()
 	if e.Duration, e.Rule = x.rule(n, class); e.Rule == cluster.ProfileRule {
 		e.Duration = x.prior(n, class)
-	} else if e.Duration == 0 {
+	} else if e.Rule == cluster.DefaultRule {
 		e.Duration = x.otherwise
 	}
 	if int(class) >= len(n.classes) || n.classes[class] == nil {

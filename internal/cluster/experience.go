@@ -41,9 +41,10 @@ const (
 	LearnedRule  EstimateRule = iota + 1 // what was seen there
 	ProfileRule                          // the profile's figure
 	BorrowedRule                         // what was seen on another class
+	DefaultRule                          // what nobody knows takes
 )
 
-var estimateRules = [...]string{"", "learned", "profile", "borrowed"}
+var estimateRules = [...]string{"", "learned", "profile", "borrowed", "default"}
 
 func (r EstimateRule) String() string {
 	if int(r) < len(estimateRules) {
