@@ -12,7 +12,8 @@ import (
 
 // A worker has the devices of its configuration. What was not known when that was read, its class, may be wrong for them.
 func TestDevicesOfTheConfiguration(t *testing.T) {
-	for class, want := range map[string]string{"two": "", "three": "node worker-1: there are 2 ids for 3 gpu: as many are needed", "none": ""} {
+	for class, want := range map[string]string{"two": "", "none": "",
+		"three": "node worker-1: there are 2 ids for 3 gpu: as many are needed"} {
 		c := conf.Default()
 		c.Classes = []conf.Class{{Name: "two", Cores: 1, MemoryMB: 64, Count: 1, Extra: map[string]float64{"gpu": 2}},
 			{Name: "three", Cores: 1, MemoryMB: 64, Count: 1, Extra: map[string]float64{"gpu": 3}},
