@@ -51,7 +51,7 @@ func play(what string) {
 		Note("more")
 		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 	case "comets":
-		comets(60, 50_000)
+		comets(30, 20_000)
 		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 	case "leave":
 		read, write, _ := os.Pipe()
