@@ -43,6 +43,9 @@ func (x *experience) write(n *named, class cluster.ClassID) *seen {
 	}
 	x.number++
 	s.Number = x.number
+	needs := x.ownNeeds(n).all
+	s.Cores, s.Memory = needs.cores, needs.memory
+	n.hear(&s.Experience)
 	x.share(s)
 	x.use(n)
 	return s
@@ -173,7 +176,9 @@ func (x *experience) replace(n *named, class cluster.ClassID, e *cluster.Experie
 	on := n.on(class)
 	i := slices.IndexFunc(on.entries, func(s *seen) bool { return s.own == nil && s.Scheduler == e.Scheduler })
 	if i < 0 {
-		x.add(n, class, &seen{Experience: x.interned(e, n)})
+		s := &seen{Experience: x.interned(e, n)}
+		x.add(n, class, s)
+		n.hear(&s.Experience)
 		return true
 	}
 	s := on.entries[i]
@@ -181,6 +186,7 @@ func (x *experience) replace(n *named, class cluster.ClassID, e *cluster.Experie
 		return false
 	}
 	s.Experience = x.interned(e, n)
+	n.hear(&s.Experience)
 	return true
 }
 
