@@ -166,8 +166,8 @@ func TestWhatIsLearnedOfAProfile(t *testing.T) {
 	if _, refusal := r.Submit(0, "client", spec("d", "elsewhere")); refusal == nil || refusal.Code != cluster.NoFeasibleNode {
 		t.Errorf("of a class that is not here: %v", refusal)
 	}
-	if plain := submit(t, r, 0, &cluster.TaskSpec{ID: "e", Type: "simulated", LearnCores: true, TimeScale: 1}); plain.Assignment.Shape.Demand !=
-		(cluster.Resources{1000}) {
+	plain := submit(t, r, 0, &cluster.TaskSpec{ID: "e", Type: "simulated", LearnCores: true, TimeScale: 1})
+	if plain.Assignment.Shape.Demand != (cluster.Resources{1000}) {
 		t.Errorf("without a profile: %v", plain.Assignment.Shape.Demand)
 	}
 }
