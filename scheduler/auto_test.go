@@ -154,12 +154,16 @@ func TestWhatIsLearnedOfAProfile(t *testing.T) {
 	if first.Assignment.Shape.Demand != (cluster.Resources{4000, 8192}) {
 		t.Errorf("at first: %v", first.Assignment.Shape.Demand)
 	}
+	own := spec("own", "default")
+	own.Demand = &cluster.Resources{1, 500}
+	if early := submit(t, r, 0, own); early.Assignment.Shape.Demand != (cluster.Resources{4000, 500}) {
+		t.Errorf("at first, with memory of its own: %v", early.Assignment.Shape.Demand)
+	}
 	ends(t, r, first, endedWith(cluster.Finished, 20*time.Second, 100))
 	if second := submit(t, r, 0, spec("b", "default")); second.Assignment.Shape.Demand != (cluster.Resources{2250, 8192}) {
 		t.Errorf("then: %v", second.Assignment.Shape.Demand)
 	}
-	own := spec("c", "default")
-	own.Demand = &cluster.Resources{1, 500}
+	own.ID = "c"
 	if third := submit(t, r, 0, own); third.Assignment.Shape.Demand != (cluster.Resources{2250, 500}) {
 		t.Errorf("with memory of its own: %v", third.Assignment.Shape.Demand)
 	}
