@@ -93,12 +93,12 @@ func (r *Rule) checkUser() error {
 	}
 	defer dir.Close()
 	if err := r.User.Give(dir); err != nil {
-		return fmt.Errorf("the folder of a task cannot be given to user %s: %w: set TMPDIR to a folder of another file system, or process.user",
+		return fmt.Errorf("the folder of a task cannot be given to user %s: %w: set TMPDIR to a folder of another file system",
 			r.User.Name, err)
 	}
 	return r.User.Do(func() error {
 		if _, err := os.Stat(folder + "/."); err != nil {
-			return fmt.Errorf("TMPDIR, %s, is not reachable for user %s: %w: open the folders on the way to that user, or set TMPDIR or process.user",
+			return fmt.Errorf("TMPDIR, %s, is not reachable for user %s: %w: open the folders on the way there, or set TMPDIR or process.user",
 				os.TempDir(), r.User.Name, err)
 		}
 		return nil

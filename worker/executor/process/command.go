@@ -17,8 +17,8 @@ import (
 // What a task finds in its folder when it brings a script.
 const scriptFile = "script"
 
-// program returns what runs as a task, in a folder of its own that is not the task's yet. It fails with errLacking beneath when this machine lacks
-// something; otherwise the command is at fault.
+// program returns what runs as a task, in a folder of its own that is not the task's yet. It fails with lacking beneath when this
+// machine lacks something; otherwise the command is at fault.
 func (p *Executor) program(s *worker.Start, dir *os.File, c *executor.Capture) (*procgroup.Program, error) {
 	folder := dir.Name()
 	mark := "TMPDIR=" + folder

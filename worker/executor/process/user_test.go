@@ -108,7 +108,8 @@ func TestAnotherUsersRightsCount(t *testing.T) {
 		}
 	}
 	p.cfg.Allow = []string{program}
-	if err := p.Check(); err == nil || !strings.Contains(err.Error(), "program is not executable for user nobody: install it where user nobody may run it") {
+	const want = "program is not executable for user nobody: install it where user nobody may run it"
+	if err := p.Check(); err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("%v", err)
 	}
 }
