@@ -32,7 +32,9 @@ func (r *Resources) Splits(capacity *Resources) (dimension int, never bool) {
 }
 
 // SplitsDevices is Splits in one dimension.
-func SplitsDevices(k int, demand, capacity int64) bool { return splits(demand) && DeviceCount(k, capacity) > 0 }
+func SplitsDevices(k int, demand, capacity int64) bool {
+	return splits(demand) && DeviceCount(k, capacity) > 0
+}
 
 // FitsEmpty reports whether r ever fits on a node of a capacity: when nothing else runs there.
 func (r *Resources) FitsEmpty(capacity *Resources) bool {
