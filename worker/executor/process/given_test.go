@@ -138,34 +138,6 @@ func names(entries []os.DirEntry) string {
 	return strings.Join(all, " ")
 }
 
-// Removing what a task has left changes nothing outside of it, by links neither.
-func TestRemovalFollowsNoLinks(t *testing.T) {
-	t.Setenv("TMPDIR", t.TempDir())
-	outside := t.TempDir()
-	touch(outside)
-	if err := os.Chmod(outside, 0o500); err != nil {
-		t.Fatal(err)
-	}
-	dir, err := makeWorkFolder("w.1.1")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer dir.Close()
-	if err := os.Symlink(outside, dir.Name()+"/link"); err != nil {
-		t.Fatal(err)
-	}
-	removeWorkFolder(dir.Name())
-	if _, err := os.Lstat(dir.Name()); err == nil {
-		t.Error("it is there")
-	}
-	if info, err := os.Stat(outside); err != nil || info.Mode().Perm() != 0o500 {
-		t.Errorf("%v, %v", info.Mode(), err)
-	}
-	if err := os.Chmod(outside, 0o700); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // A worker whose temporary files its tasks' user cannot reach says so instead of failing every task.
 func TestUnreachableTemporaryFiles(t *testing.T) {
 	p := newProcess(t, off)
