@@ -61,6 +61,7 @@ func (r *Replica) resolve(s *cluster.TaskSpec, b *batch) *cluster.Refusal {
 		if s.Command == nil {
 			x.profiled(b.named, &b.Kind)
 		}
+		x.use(b.named)
 		b.Learned = &b.named.learned
 	} else if r.cfg.Estimates == Exact {
 		b.Learned = &cluster.Learned{Factor: r.cfg.Foresee(cluster.HashID(s.ID))}
@@ -84,6 +85,7 @@ func (r *Replica) learnFrom(t *task, c *cluster.Completion, on placedOn, latest 
 	}
 	demand, _ := t.spec.DemandOn(class)
 	r.experience.needed(n, class, c, demand[cluster.Memory])
+	r.flushing = r.flushing || r.experience.waits()
 }
 
 // Estimates tells how long tasks are expected to run, by name and class in order.
