@@ -14,6 +14,7 @@ import (
 type estate struct {
 	Executor string
 	Worker   string
+	User     int    // whom programs run as
 	Host     string `json:",omitempty"` // of the container engine
 }
 
@@ -40,6 +41,6 @@ func Sweep(note string) error {
 	if e.Executor == "docker" {
 		return docker.Sweep(docker.Config{Host: e.Host, Worker: e.Worker})
 	}
-	process.Sweep(e.Worker)
+	process.Sweep(e.Worker, e.User)
 	return nil
 }

@@ -145,7 +145,7 @@ func newExecutor(name string, c *conf.Config, output *spool.Spool) (executor.Exe
 	case "sleep":
 		return executor.Sleep{Emulation: emulation(c)}, nil
 	case "stress-ng":
-		leaves(estate{Executor: name, Worker: c.Worker.Name})
+		leaves(estate{Executor: name, Worker: c.Worker.Name, User: user.Owner()})
 		rule, err := confine.New(confine.Config{Executor: name, Worker: c.Worker.Name, Cgroup: c.Process.Cgroup, PidsLimit: c.Process.PidsLimit,
 			User: user})
 		if err != nil {
@@ -158,7 +158,7 @@ func newExecutor(name string, c *conf.Config, output *spool.Spool) (executor.Exe
 		return docker.New(docker.Config{Host: d.Host, User: d.User, PidsLimit: d.PidsLimit, TmpfsMB: d.TmpfsMB, Worker: c.Worker.Name,
 			Images: images(c), Commands: d.Images, Spool: output})
 	case "process":
-		leaves(estate{Executor: name, Worker: c.Worker.Name})
+		leaves(estate{Executor: name, Worker: c.Worker.Name, User: user.Owner()})
 		return process.New(process.Config{Allow: c.Process.Allow, Workdirs: c.Process.Workdirs, Cgroup: c.Process.Cgroup,
 			PidsLimit: c.Process.PidsLimit, User: user, Worker: c.Worker.Name, Spool: output})
 	}

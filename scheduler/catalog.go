@@ -104,6 +104,14 @@ func (c *Catalog) Resolve(s *cluster.TaskSpec, t *cluster.Kind) *cluster.Refusal
 	return c.ownFigures(s, t, fallback)
 }
 
+// mode returns what the profile says of a submission's task; nil: nothing.
+func (c *Catalog) mode(s *cluster.TaskSpec) *resolvedMode {
+	if typ := c.types[s.Type]; typ != nil && s.Command == nil {
+		return typ.modes[cluster.CanonicalMode(s.Mode)]
+	}
+	return nil
+}
+
 // ownFigures fills the uniform shape from the submission, completed by the default.
 func (c *Catalog) ownFigures(s *cluster.TaskSpec, t *cluster.Kind, fallback *cluster.Shape) *cluster.Refusal {
 	if fallback != nil {

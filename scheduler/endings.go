@@ -42,8 +42,10 @@ func (r *Replica) placement(t *task, worker string, incarnation, number int64) (
 	is := func(p placedOn) bool {
 		return p.number == number && p.incarnation == incarnation && r.workers.name(p.worker) == worker
 	}
-	if latest := (placedOn{t.worker, t.incarnation, t.number}); t.number > 0 && is(latest) {
-		return latest, true
+	if t.number > 0 {
+		if latest := r.placed(t); is(latest) {
+			return latest, true
+		}
 	}
 	if t.trouble != nil {
 		if at := slices.IndexFunc(t.trouble.earlier, is); at >= 0 {

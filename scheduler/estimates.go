@@ -49,11 +49,7 @@ func (r *Replica) resolve(s *cluster.TaskSpec, b *batch) *cluster.Refusal {
 		x.key = commandKey(x.key, b.job, b.template)
 		b.named = x.find()
 	}
-	own, refusal := r.withNeeds(s, b)
-	if refusal == nil {
-		refusal = r.catalog.Resolve(own, &b.Kind)
-	}
-	if refusal != nil {
+	if refusal := r.resolveNeeds(s, b); refusal != nil {
 		x.drop(b.named)
 		return refusal
 	}
@@ -83,8 +79,7 @@ func (r *Replica) learnFrom(t *task, c *cluster.Completion, on placedOn, latest 
 		}
 		r.experience.ran(n, class, tookOf(c.Run, t.spec.TimeScale), expected, r.view.Decisions+r.decisions-r.applied)
 	}
-	demand, _ := t.spec.DemandOn(class)
-	r.experience.needed(n, class, c, demand[cluster.Memory])
+	r.experience.needed(n, class, c, on.limit)
 	r.flushing = r.flushing || r.experience.waits()
 }
 

@@ -265,7 +265,7 @@ func TestEstimatesAreTold(t *testing.T) {
 		}
 	}
 	demand := tableOf(t, "s1", 1, Learned)
-	demand.needed(demand.name("sim"), demand.classes.Class("a"), oom(100), 100)
+	demand.needed(demand.name("sim"), demand.classes.Class("a"), oom(100), need{memory: 100})
 	if e := demand.tell(&cluster.EstimateQuery{Max: 1})[0]; e.Rule != cluster.DefaultRule || e.Duration != 10_000 {
 		t.Errorf("of what never finished: %+v", e)
 	}

@@ -42,6 +42,9 @@ func (x *experience) write(n *named, class cluster.ClassID) *seen {
 	}
 	x.number++
 	s.Number = x.number
+	needs := x.ownNeeds(n).all
+	s.Cores, s.Memory = needs.cores, needs.memory
+	n.hear(&s.Experience)
 	x.share(s)
 	x.use(n)
 	return s
@@ -68,9 +71,6 @@ func (x *experience) succeed(n *named, on *onClass) *seen {
 	n.entries--
 	for _, run := range slices.Backward(former.Runs) {
 		own.own.keep(run)
-	}
-	if former.Cores > 0 || former.Memory > 0 {
-		own.own.did(need{former.Cores, former.Memory})
 	}
 	own.own.off, own.own.steady, own.own.since = float64(former.Off)/1000, float64(former.SteadyLog)/1000, former.SteadyRuns
 	own.Experience, own.Runs = former, nil
@@ -195,7 +195,9 @@ func (x *experience) replace(n *named, class cluster.ClassID, e *cluster.Experie
 	on := n.on(class)
 	i := slices.IndexFunc(on.entries, func(s *seen) bool { return s.own == nil && s.Scheduler == e.Scheduler })
 	if i < 0 {
-		x.add(n, class, &seen{Experience: x.interned(e, n)})
+		s := &seen{Experience: x.interned(e, n)}
+		x.add(n, class, s)
+		n.hear(&s.Experience)
 		return true
 	}
 	s := on.entries[i]
@@ -203,6 +205,7 @@ func (x *experience) replace(n *named, class cluster.ClassID, e *cluster.Experie
 		return false
 	}
 	s.Experience = x.interned(e, n)
+	n.hear(&s.Experience)
 	return true
 }
 

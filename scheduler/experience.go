@@ -47,7 +47,9 @@ type named struct {
 	learned cluster.Learned // what their kinds read
 	classes []*onClass      // by ClassID; nil: nothing was seen
 	entries int
-	tasks   int // open ones: their kinds hold on to it
+	said    []said    // of what they need, by writer
+	own     *ownNeeds // nil: nothing was seen here
+	tasks   int       // open ones: their kinds hold on to it
 	typed   bool
 	mode    *resolvedMode // of a type with modes: whose profile is the prior
 	epoch   int           // of the ratios that learned rests on
@@ -73,18 +75,10 @@ type seen struct {
 	at    int      // runs taken, while the newest of all are gathered
 }
 
-// need is what one execution did with; 0: that was not measured.
-type need struct {
-	cores  int64 // millicores
-	memory int64 // MiB
-}
-
 // ownRuns are the latest executions of an own entry.
 type ownRuns struct {
 	runs   []cluster.Run // a ring, once it is full
 	next   int
-	needs  []need // likewise
-	oldest int    // of the needs
 	off    float64
 	steady float64 // mean of the logarithms of about the latest run times since they last changed
 	since  int64   // how many those are

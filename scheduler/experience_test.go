@@ -177,7 +177,7 @@ func TestExperienceIsBounded(t *testing.T) {
 		if i%3 == 0 {
 			x.runs(name, "b", 7)
 			full := x.newest.classes[x.classes.Class("b")].own().own
-			full.runs, full.needs = make([]cluster.Run, keptRuns), make([]need, keptRuns)
+			full.runs, x.newest.own.latest = make([]cluster.Run, keptRuns), make([]need, keptRuns)
 			x.take()
 			x.runs("in use", "a", 42)
 		}

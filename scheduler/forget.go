@@ -42,6 +42,7 @@ func (x *experience) lose(n *named, own, foreign bool) {
 			n.classes[class] = nil
 		}
 	}
+	n.forgetNeeds()
 	if n.entries > 0 {
 		x.refreshAll(n)
 		return
@@ -50,4 +51,17 @@ func (x *experience) lose(n *named, own, foreign bool) {
 	n.classes = nil
 	clear(n.learned.Durations)
 	x.drop(n)
+}
+
+// forgetNeeds drops what those have said of the needs of a name who have no entry of it any more.
+func (n *named) forgetNeeds() {
+	writes := func(scheduler string) bool {
+		return slices.ContainsFunc(n.classes, func(on *onClass) bool {
+			return on != nil && slices.ContainsFunc(on.entries, func(s *seen) bool { return s.Scheduler == scheduler })
+		})
+	}
+	n.said = slices.DeleteFunc(n.said, func(s said) bool { return !writes(s.scheduler) })
+	if !slices.ContainsFunc(n.classes, func(on *onClass) bool { return on != nil && on.own() != nil }) {
+		n.own = nil
+	}
 }

@@ -14,25 +14,28 @@ func endedWith(o cluster.Outcome, cpu time.Duration, peak int64) *cluster.Comple
 	return &cluster.Completion{Outcome: o, Run: 10 * time.Second, Measured: cluster.Measured{CPU: cpu, PeakMemory: peak}}
 }
 
-// What is learned of needs: cores that 95 % of the latest did with, in steps of 50 millicores; memory that all did with, and a
-// quarter more, at least 16 MiB. What was killed for memory needs twice what it had. What failed, or was not measured, says
-// nothing.
+// What is learned of needs: cores that 95 % of the latest did with, and an eighth more, in steps of 50 millicores; memory that all
+// did with, and a quarter more, at least 16 MiB. What was killed for memory, or took nine tenths of its cores, needs twice what it
+// had. What failed, or was not measured, says nothing.
 func TestWhatIsNeeded(t *testing.T) {
 	for _, c := range []struct {
 		what          string
 		ends          []*cluster.Completion
-		limit         int64
+		limit         need
 		cores, memory int64
 	}{
-		{"nothing measured", []*cluster.Completion{endedWith(cluster.Finished, 0, 0)}, 0, 0, 0},
-		{"half a core", []*cluster.Completion{endedWith(cluster.Finished, 5*time.Second, 100)}, 0, 500, 125},
-		{"a step", []*cluster.Completion{endedWith(cluster.Finished, 5001*time.Millisecond, 10)}, 0, 550, 26},
-		{"next to nothing", []*cluster.Completion{endedWith(cluster.Finished, 0, 4)}, 0, 50, 20},
-		{"no memory measured", []*cluster.Completion{endedWith(cluster.Finished, 20*time.Second, 0)}, 0, 2000, 0},
-		{"the largest peak", []*cluster.Completion{endedWith(cluster.Finished, 1, 400), endedWith(cluster.Finished, 1, 80)}, 0, 50, 500},
-		{"failed", []*cluster.Completion{endedWith(cluster.Failed, 5*time.Second, 100)}, 0, 0, 0},
-		{"out of memory", []*cluster.Completion{oom(100)}, 100, 0, 200},
-		{"out of the machine's memory", []*cluster.Completion{oom(1000)}, 0, 0, 1250},
+		{"nothing measured", []*cluster.Completion{endedWith(cluster.Finished, 0, 0)}, need{}, 0, 0},
+		{"half a core", []*cluster.Completion{endedWith(cluster.Finished, 5*time.Second, 100)}, need{}, 600, 125},
+		{"whole steps", []*cluster.Completion{endedWith(cluster.Finished, 4*time.Second, 10)}, need{}, 450, 26},
+		{"next to nothing", []*cluster.Completion{endedWith(cluster.Finished, 0, 4)}, need{}, 50, 20},
+		{"no memory measured", []*cluster.Completion{endedWith(cluster.Finished, 20*time.Second, 0)}, need{}, 2250, 0},
+		{"the largest peak", []*cluster.Completion{endedWith(cluster.Finished, 1, 400), endedWith(cluster.Finished, 1, 80)}, need{}, 50, 500},
+		{"failed", []*cluster.Completion{endedWith(cluster.Failed, 5*time.Second, 100)}, need{}, 0, 0},
+		{"out of memory", []*cluster.Completion{oom(100)}, need{1000, 100}, 0, 200},
+		{"out of the machine's memory", []*cluster.Completion{oom(1000)}, need{}, 0, 1250},
+		{"almost all cores", []*cluster.Completion{endedWith(cluster.Finished, 9*time.Second, 0)}, need{cores: 1000}, 2000, 0},
+		{"not quite all", []*cluster.Completion{endedWith(cluster.Finished, 8900*time.Millisecond, 0)}, need{cores: 1000}, 1050, 0},
+		{"more than its cores", []*cluster.Completion{endedWith(cluster.Finished, 40*time.Second, 0)}, need{cores: 1000}, 4500, 0},
 	} {
 		x := tableOf(t, "s1", 1, Learned)
 		for _, end := range c.ends {
@@ -50,8 +53,8 @@ func oom(peak int64) *cluster.Completion {
 	return c
 }
 
-// One in twenty may use more cores; nothing is remembered beyond the latest 32; start-up takes no part in how many cores a
-// program needs; all classes and all writers count.
+// One in twenty may use more cores; nothing is remembered beyond the latest 32, whatever class they ran on; start-up takes no part
+// in how many cores a program needs; of a writer the newest entry counts, and the most that any of them says.
 func TestTheLatestNeeds(t *testing.T) {
 	x := tableOf(t, "s1", 1, Learned)
 	n, a := x.name("sim"), x.classes.Class("a")
@@ -61,21 +64,26 @@ func TestTheLatestNeeds(t *testing.T) {
 			t.Errorf("%d millicores, %d MiB, want %d, %d", cores, memory, wantCores, wantMemory)
 		}
 	}
-	x.needed(n, a, endedWith(cluster.Finished, 80*time.Second, 4000), 0)
-	want(8000, 5000)
+	x.needed(n, a, endedWith(cluster.Finished, 80*time.Second, 4000), need{})
+	want(9000, 5000)
 	for range keptRuns - 1 {
-		x.needed(n, a, endedWith(cluster.Finished, 10*time.Second, 400), 0)
+		x.needed(n, a, endedWith(cluster.Finished, 10*time.Second, 400), need{})
 	}
-	want(1000, 5000)
-	x.needed(n, a, endedWith(cluster.Finished, 10*time.Second, 400), 0)
-	want(1000, 500)
+	want(1150, 5000)
+	x.needed(n, a, endedWith(cluster.Finished, 10*time.Second, 400), need{})
+	want(1150, 500)
 	started := endedWith(cluster.Finished, 10*time.Second, 400)
 	started.Startup = 5 * time.Second
-	x.needed(n, x.classes.Class("b"), started, 0)
-	want(2000, 500)
-	x.merge([]cluster.Experience{{Scheduler: "s2", Incarnation: 1, Name: "sim", Class: "c", Number: 1, Cores: 50, Memory: 700}})
-	want(2000, 700)
-	if said := x.take(); len(said) != 2 || said[0].Cores != 1000 || said[0].Memory != 500 || len(said[0].Runs) != 0 {
+	for range 2 {
+		x.needed(n, x.classes.Class("b"), started, need{})
+	}
+	want(2250, 500)
+	for i, told := range []need{{3000, 700}, {50, 800}, {4000, 4000}} {
+		x.merge([]cluster.Experience{{Scheduler: "s2", Incarnation: 1, Name: "sim", Class: []string{"a", "b", "c"}[i],
+			Number: []int64{1, 3, 2}[i], Cores: told.cores, Memory: told.memory}})
+	}
+	want(2250, 800)
+	if said := x.take(); len(said) != 2 || said[1].Cores != 2250 || said[1].Memory != 500 || len(said[1].Runs) != 0 {
 		t.Errorf("%+v", said)
 	}
 }
@@ -124,17 +132,17 @@ func TestDemandsThatExperienceDecides(t *testing.T) {
 	want(first, 1000, 0)
 	ends(t, r, first, endedWith(cluster.Finished, 5*time.Second, 100))
 	second := placedAuto(t, r, 2)
-	want(second, 500, 125)
+	want(second, 600, 125)
 	for _, memory := range []int64{250, 500, 1000} {
 		actions := ends(t, r, second, oom(memory/2))
 		if len(actions.Send) != 1 {
 			t.Fatalf("%+v", actions)
 		}
 		second = actions.Send[0]
-		want(second, 500, memory)
+		want(second, 600, memory)
 	}
 	third := placedAuto(t, r, 3)
-	if want(third, 500, 1000); r.tasks["j.3"].batch != r.tasks["j.2"].batch {
+	if want(third, 600, 1000); r.tasks["j.3"].batch != r.tasks["j.2"].batch {
 		t.Error("tasks that are alike share no batch")
 	}
 	ends(t, r, second, oom(1000))
@@ -142,13 +150,13 @@ func TestDemandsThatExperienceDecides(t *testing.T) {
 	if err != nil || n != 1 {
 		t.Fatal(n, err)
 	}
-	want(actions.Send[0], 500, 2000)
+	want(actions.Send[0], 600, 2000)
 	ends(t, r, third, oom(40_000))
-	if want(placedAuto(t, r, 4), 500, 50_000); r.experience.names["sim"].tasks != 3 {
+	if want(placedAuto(t, r, 4), 600, 50_000); r.experience.names["sim"].tasks != 3 {
 		t.Errorf("%d tasks are open", r.experience.names["sim"].tasks)
 	}
 	ends(t, r, actions.Send[0], oom(60_000))
-	want(placedAuto(t, r, 5), 500, 65_536)
+	want(placedAuto(t, r, 5), 600, 65_536)
 
 	if _, refusal := autoTask(learning(t, Given), 1); refusal == nil || !strings.Contains(refusal.Message, "learns nothing") {
 		t.Errorf("where nothing is learned: %v", refusal)

@@ -52,6 +52,13 @@ type trouble struct {
 type placedOn struct {
 	worker              workerID
 	incarnation, number int64
+	limit               need // of an execution there
+}
+
+// placed is the latest placement of a task.
+func (r *Replica) placed(t *task) placedOn {
+	demand, _ := t.spec.DemandOn(r.workers.class(t.worker))
+	return placedOn{t.worker, t.incarnation, t.number, need{demand[cluster.Cores], demand[cluster.Memory]}}
 }
 
 // troubled returns the task's trouble, to be added to.
@@ -105,10 +112,10 @@ func (t *task) command() *cluster.Command {
 }
 
 // unplace sets the task's latest placement aside, before the next one: it may still end.
-func (t *task) unplace() {
+func (r *Replica) unplace(t *task) {
 	if t.number > 0 {
 		x := t.troubled()
-		x.earlier = append(x.earlier, placedOn{t.worker, t.incarnation, t.number})
+		x.earlier = append(x.earlier, r.placed(t))
 	}
 	t.number = 0
 }

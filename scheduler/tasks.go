@@ -62,7 +62,7 @@ func (r *Replica) perform(now time.Duration, decision Decision, asked *task) {
 // assign binds a task to a node and books it.
 func (r *Replica) assign(now time.Duration, t *task, index int) {
 	n := &r.nodes.slots[index]
-	t.unplace()
+	r.unplace(t)
 	class := r.view.nodes[index].Class
 	shape, _ := t.spec.ShapeOn(class)
 	t.node, t.worker, t.incarnation, t.phase, t.view = int32(index), n.id, n.Incarnation, cluster.Sent, r.view.Decisions

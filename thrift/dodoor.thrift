@@ -396,8 +396,8 @@ struct Experience {
   7: optional list<i64> runs_ms,      // of the newest ones, the newest first
   8: optional list<i64> stamps,       // per run: the decisions known then; from the second on, how many fewer than before
   9: optional i64 off_permille,       // how far off the estimates were lately
- 10: optional i64 millicores,         // that 95 % of the latest did with; absent: not measured
- 11: optional i64 memory_mib,         // that all of the latest did with; absent: not measured
+ 10: optional i64 millicores,         // that the name needs, on any class; absent: not measured
+ 11: optional i64 memory_mib,         // likewise
  12: optional i32 steady_log,         // mean of ln(run time in ms) since run times last changed, in thousandths; absent: 0
  13: optional i32 steady_runs,        // the runs that this is the mean of; absent: 0
 }

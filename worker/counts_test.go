@@ -55,7 +55,8 @@ func TestLargestAssignments(t *testing.T) {
 	}
 }
 
-// A task is the same for a second scheduler when everything that it asks for is; else its id is taken.
+// A task is the same for a second scheduler when everything that it asks for is; else its id is taken. Cores and memory may be
+// learned, so two schedulers may think differently of those.
 func TestWhatMakesTasksTheSame(t *testing.T) {
 	for _, c := range []struct {
 		what string
@@ -65,7 +66,9 @@ func TestWhatMakesTasksTheSame(t *testing.T) {
 		{"the same", func(*cluster.Assignment) {}, true},
 		{"another type", func(a *cluster.Assignment) { a.Type = "real" }, false},
 		{"another mode", func(a *cluster.Assignment) { a.Mode = "long" }, false},
-		{"another demand", func(a *cluster.Assignment) { a.Shape.Demand[cluster.Cores]++ }, false},
+		{"other cores", func(a *cluster.Assignment) { a.Shape.Demand[cluster.Cores]++ }, true},
+		{"other memory", func(a *cluster.Assignment) { a.Shape.Demand[cluster.Memory]++ }, true},
+		{"another disk", func(a *cluster.Assignment) { a.Shape.Demand[cluster.Disk]++ }, false},
 		{"another time scale", func(a *cluster.Assignment) { a.TimeScale = 2 }, false},
 	} {
 		n := newNode(t)

@@ -219,7 +219,7 @@ func TestSameIDAnotherTask(t *testing.T) {
 	n := newNode(t)
 	s := attach(t, n, "s", 1)
 	s.enqueue(t, n, 0, "t", shape(1, 1, 1))
-	reply, _, _ := n.Enqueue(0, s.message(n, s.place("t", shape(2, 1, 1))))
+	reply, _, _ := n.Enqueue(0, s.message(n, s.place("t", onGPUs(shape(1, 1, 1), 1))))
 	expect(t, "refused", codes(reply), " 2=duplicate task")
 }
 

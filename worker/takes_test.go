@@ -28,7 +28,7 @@ func TestWhatAnExecutionTakesIsNotItsEstimate(t *testing.T) {
 	expect(t, "refused", reply.Refused[0].Message, "a duration of 31536000001 ms is out of range (0 to 31536000000)")
 }
 
-// Two schedulers may expect the same task to last differently: it runs once.
+// Two schedulers may expect the same task to last differently, and to need more or less: it runs once, with what the first said.
 func TestOneExecutionOfDifferentEstimates(t *testing.T) {
 	n := newNode(t)
 	a, b := attach(t, n, "a", 1), attach(t, n, "b", 1)
@@ -36,7 +36,7 @@ func TestOneExecutionOfDifferentEstimates(t *testing.T) {
 	actions := b.enqueue(t, n, 0, "t", shape(1, 1, 2))
 	load := n.Report(0).Load
 	expect(t, "it starts once", []any{len(actions.Start), load.Tasks, load.Duration}, []any{0, int64(1), int64(10_000)})
-	c := b.place("t", shape(2, 1, 10))
-	reply, _, _ := n.Enqueue(0, b.message(n, c))
-	expect(t, "another demand is another task", reply.Refused[0].Code, cluster.DuplicateTask)
+	attach(t, n, "c", 1).enqueue(t, n, 0, "t", shape(2, 3, 10))
+	report := n.Report(0)
+	expect(t, "it runs with the first demand", []any{report.RunningDemand, report.Load.Tasks}, []any{cluster.Resources{1000, 1}, int64(1)})
 }

@@ -68,9 +68,12 @@ func (t *task) disown(o owner) {
 	}
 }
 
-// same reports whether an assignment asks for the execution that t is. Two schedulers may expect it to last differently.
+// same reports whether an assignment asks for the execution that t is. Two schedulers may expect it to last differently, and have
+// learned that it needs more or less cores and memory: it runs with what the first of them said.
 func (t *task) same(a *cluster.Assignment) bool {
-	return t.prog.name == a.Type && t.mode == cluster.CanonicalMode(a.Mode) && t.shape.Demand == a.Shape.Demand && t.scale == a.TimeScale &&
+	demand := a.Shape.Demand
+	demand[cluster.Cores], demand[cluster.Memory] = t.shape.Demand[cluster.Cores], t.shape.Demand[cluster.Memory]
+	return t.prog.name == a.Type && t.mode == cluster.CanonicalMode(a.Mode) && t.shape.Demand == demand && t.scale == a.TimeScale &&
 		t.sameCommand(a.Command)
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"sync"
@@ -14,7 +15,6 @@ import (
 	"dodoor/generator/drive"
 	"dodoor/internal/cluster"
 	"dodoor/internal/rpc"
-	"dodoor/internal/telemetry"
 	"dodoor/localcluster"
 )
 
@@ -171,15 +171,16 @@ func (f *jobFlags) runHere(parallel int, script []byte, stdout io.Writer) (code 
 	defer remove()
 	c := own.Config(machine)
 	s.Window = c.Worker.MaxQueue / 2
-	log, err := telemetry.Logger("error", c.Log.Format, f.stderr)
-	if err != nil {
-		return f.fail(exitFailed, err)
+	level := new(slog.LevelVar)
+	if level.Set(slog.LevelError); limits {
+		level.Set(slog.LevelWarn) // that there can be none is said at the start
 	}
-	l, err := localcluster.StartOwn(context.Background(), c, log)
+	l, err := localcluster.StartOwn(context.Background(), c, slog.New(slog.NewTextHandler(f.stderr, &slog.HandlerOptions{Level: level})))
 	if err != nil {
 		return f.fail(exitFailed, err)
 	}
 	defer l.Stop()
+	level.Set(slog.LevelError)
 	ctx, done := l.While(context.Background())
 	defer done()
 	there := &client.Cluster{Schedulers: l.Schedulers, Nodes: l.Nodes, Connect: func(address string) client.Worker {

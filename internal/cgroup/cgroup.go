@@ -52,8 +52,6 @@ type Version interface {
 	Confine(g *Group) error
 	// Start has a program begin inside a group: fork starts it with these attributes, on this thread.
 	Start(g *Group, attr *syscall.SysProcAttr, fork func() error) error
-	// Give lets a user divide a group among its own processes, in the way that keeps its limits out of the user's hands.
-	Give(name string, uid, gid int) error
 	// Renewable reports whether groups can serve again at all.
 	Renewable() bool
 	// Renew makes an empty group as it was before its task, its account included, and reports whether that can be done.

@@ -40,9 +40,6 @@ func (g *Group) Start(attr *syscall.SysProcAttr, fork func() error) error {
 	return g.version.Start(g, attr, fork)
 }
 
-// Delegate lets a user divide the group among its own processes, where the kernel has a safe way for that.
-func (g *Group) Delegate(uid, gid int) error { return g.version.Give(g.name, uid, gid) }
-
 // Name is the group's path below where control groups are mounted.
 func (g *Group) Name() string { return g.name }
 

@@ -5,10 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"golang.org/x/sys/unix"
 	"pgregory.net/rapid"
-
-	"dodoor/internal/needs"
 )
 
 // poolVersion is a version without a kernel that says which groups can serve again.
@@ -102,35 +99,5 @@ func TestGroupsOfRareLimitsGo(t *testing.T) {
 	}
 	if left, err := os.ReadDir(filepath.Join(v.root, c.own)); err != nil || len(left) != mostSpares {
 		t.Errorf("%d groups, %v", len(left), err)
-	}
-}
-
-// A user gets what divides a group, and none of its limits.
-func TestAUserGetsNoLimits(t *testing.T) {
-	if os.Geteuid() != 0 {
-		needs.Real(t, os.ErrPermission)
-	}
-	v, group := version2{t.TempDir()}, "g"
-	files := map[string]bool{".": true, "cgroup.procs": true, "cgroup.threads": true, "cgroup.subtree_control": true, "memory.max": false,
-		"cpu.max": false, "pids.max": false, "cgroup.kill": false}
-	if err := os.Mkdir(filepath.Join(v.root, group), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	for name := range files {
-		if name == "." {
-			continue
-		}
-		if err := os.WriteFile(filepath.Join(v.root, group, name), nil, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := (&Group{version: v, name: group}).Delegate(1234, 1235); err != nil {
-		t.Fatal(err)
-	}
-	for name, given := range files {
-		var info unix.Stat_t
-		if err := unix.Stat(filepath.Join(v.root, group, name), &info); err != nil || (info.Uid == 1234 && info.Gid == 1235) != given {
-			t.Errorf("%s: %+v, %v, want it given %t", name, info, err, given)
-		}
 	}
 }

@@ -162,9 +162,6 @@ func groupOf(text, controller string) (group string, found bool) {
 	return "", false
 }
 
-// Give does nothing: under version 1 whoever has a group has its limits.
-func (version1) Give(string, int, int) error { return nil }
-
 // Renewable: most of what the kernel counts can begin anew.
 func (version1) Renewable() bool { return true }
 

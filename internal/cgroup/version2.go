@@ -117,16 +117,6 @@ func (v version2) Start(g *Group, attr *syscall.SysProcAttr, fork func() error) 
 	return err
 }
 
-// Give gives the folder, so that the user can make groups in it, and what moves processes among those: cgroups(7), delegation.
-func (v version2) Give(name string, uid, gid int) error {
-	for _, file := range []string{".", "cgroup.procs", "cgroup.threads", "cgroup.subtree_control"} {
-		if err := os.Chown(filepath.Join(v.root, name, file), uid, gid); err != nil {
-			return fmt.Errorf("control group: %w", err)
-		}
-	}
-	return nil
-}
-
 // Renewable: what a group took, and the most of it, cannot be forgotten, but for one reader of some kernels.
 func (version2) Renewable() bool { return false }
 

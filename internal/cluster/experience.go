@@ -22,8 +22,8 @@ type Experience struct {
 	Count       int64 // executions seen so far
 	Runs        []Run // the newest ones, the newest first; never changed
 	Off         int64 // how far off the estimates were lately, in thousandths of them
-	Cores       int64 // millicores that 95 % of the latest did with; 0: not measured
-	Memory      int64 // MiB that all of the latest did with; 0: not measured
+	Cores       int64 // millicores that the name needs, on any class, as the scheduler has seen by now; 0: not measured
+	Memory      int64 // MiB, likewise
 	SteadyLog   int64 // mean of the logarithms of run times in milliseconds since those last changed, in thousandths
 	SteadyRuns  int64 // how many that is the mean of, up to MaxSteady
 }

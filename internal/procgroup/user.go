@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/user"
+	"slices"
 	"strconv"
 	"syscall"
 	"unsafe"
@@ -104,12 +105,12 @@ func (u *User) Owner() int {
 	return u.UID
 }
 
-// Give makes a file or folder the user's.
-func (u *User) Give(path string) error {
+// Give makes an open file or folder the user's. There is no way to give one by its path: somebody may have put another there.
+func (u *User) Give(file *os.File) error {
 	if u == nil {
 		return nil
 	}
-	return os.Lchown(path, u.UID, u.GID)
+	return file.Chown(u.UID, u.GID)
 }
 
 // Do runs something with the user's rights to files.
@@ -128,7 +129,9 @@ func (u *User) Do(f func() error) error {
 	return <-done
 }
 
-// become gives this thread, which nobody else may use, the user's rights, for good. Go's own calls would change all threads.
+// become gives this thread, which nobody else may use, the user's rights to files, for good. Go's own calls would change all
+// threads. It stays root's in all else: the user's processes may kill what has the number of the user, and with a thread all of
+// this process. Without root's number for files the kernel takes root's capabilities for files away.
 func (u *User) become() error {
 	groups := make([]uint32, len(u.Groups)+1) // the kernel's numbers
 	groups[0] = uint32(u.GID)
@@ -136,13 +139,57 @@ func (u *User) become() error {
 		groups[i+1] = uint32(g)
 	}
 	if _, _, errno := unix.RawSyscall(unix.SYS_SETGROUPS, uintptr(len(groups)), uintptr(unsafe.Pointer(&groups[0])), 0); errno != 0 {
-		return os.NewSyscallError("setgroups", errno)
+		return u.cannotBe(os.NewSyscallError("setgroups", errno))
 	}
-	if _, _, errno := unix.RawSyscall(unix.SYS_SETRESGID, uintptr(u.GID), uintptr(u.GID), uintptr(u.GID)); errno != 0 {
-		return os.NewSyscallError("setresgid", errno)
+	for _, set := range []struct {
+		name   string
+		call   func(int) (int, error)
+		number int
+	}{{"setfsgid", unix.SetfsgidRetGid, u.GID}, {"setfsuid", unix.SetfsuidRetUid, u.UID}} {
+		_, err := set.call(set.number) // which returns the number before, and no errors
+		if now, _ := set.call(-1); err == nil && now != set.number {
+			err = unix.EPERM
+		}
+		if err != nil {
+			return u.cannotBe(os.NewSyscallError(set.name, err))
+		}
 	}
-	if _, _, errno := unix.RawSyscall(unix.SYS_SETRESUID, uintptr(u.UID), uintptr(u.UID), uintptr(u.UID)); errno != 0 {
-		return os.NewSyscallError("setresuid", errno)
+	return nil
+}
+
+// cannotBe says what to do where this process is root but may not become others, as in a container without that right.
+func (u *User) cannotBe(err error) error {
+	return fmt.Errorf("this process may not become user %s (%w): this is a container or user namespace without that right or that user; "+
+		`set process.user = "root" to run tasks as the worker's own user, who is root in there alone`, u.Name, err)
+}
+
+// MayRun fails for a file that the user may not run as a program. It is to be called by Do.
+func (u *User) MayRun(path string) error {
+	if u == nil {
+		return unix.Access(path, unix.X_OK)
+	}
+	err := unix.Faccessat2(unix.AT_FDCWD, path, unix.X_OK, unix.AT_EACCESS) // with the numbers for files; access takes the real ones
+	if err == unix.ENOSYS || err == unix.EPERM {
+		return u.mayRunByMode(path)
+	}
+	return err
+}
+
+// mayRunByMode does without the call that Linux before 5.8, and some containers, do not have. It knows no access control lists.
+func (u *User) mayRunByMode(path string) error {
+	var info unix.Stat_t
+	if err := unix.Stat(path, &info); err != nil {
+		return err
+	}
+	var bit uint32 = 0o001
+	switch group := int(info.Gid); {
+	case int(info.Uid) == u.UID:
+		bit = 0o100
+	case group == u.GID || slices.Contains(u.Groups, group):
+		bit = 0o010
+	}
+	if info.Mode&bit == 0 {
+		return unix.EACCES
 	}
 	return nil
 }

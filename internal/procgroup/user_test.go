@@ -2,6 +2,7 @@ package procgroup
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -75,6 +76,74 @@ func TestRightsOfAUser(t *testing.T) {
 	}
 	if err := (*User)(nil).Do(read); err != nil {
 		t.Error(err)
+	}
+}
+
+// The thread that has a user's rights to files is root's in all else: that user may not kill it, and with it all of the process.
+func TestNobodyKillsAThreadWithTheirRights(t *testing.T) {
+	u := *needRoot(t)
+	u.Groups = []int{4000001}
+	var out strings.Builder
+	err := u.Do(func() error {
+		text, err := os.ReadFile("/proc/thread-self/status")
+		if want := "Uid:\t0\t0\t0\t65534\nGid:\t0\t0\t0\t65534\n"; !strings.Contains(string(text), want) ||
+			!strings.Contains(string(text), "Groups:\t65534 4000001") {
+			t.Errorf("%s", text)
+		}
+		kill := fmt.Sprintf("exec 2>&1; kill -0 %d && echo it may", unix.Gettid())
+		g, failure := (&Program{Path: "/bin/sh", Args: []string{"-c", kill}, Dir: "/", User: &u, Output: &out}).Start()
+		if failure == nil {
+			<-g.Done()
+		}
+		return errors.Join(err, failure)
+	})
+	if err != nil || strings.Contains(out.String(), "it may") || out.Len() == 0 {
+		t.Errorf("%q, %v", out.String(), err)
+	}
+}
+
+// What a user may run is what the kernel says, and where that cannot say it, what the modes do.
+func TestWhatAUserMayRun(t *testing.T) {
+	u := *needRoot(t)
+	u.Groups = []int{4000001}
+	folder := t.TempDir()
+	for _, f := range []string{folder, filepath.Dir(folder)} {
+		if err := os.Chmod(f, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	file := filepath.Join(folder, "program")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, owner := range [][2]int{{0, 0}, {u.UID, 0}, {0, u.GID}, {0, 4000001}, {u.UID, u.GID}, {4000002, 4000002}} {
+		for _, mode := range []os.FileMode{0, 0o100, 0o010, 0o001, 0o110, 0o101, 0o011, 0o111} {
+			if err := errors.Join(os.Chown(file, owner[0], owner[1]), os.Chmod(file, mode)); err != nil {
+				t.Fatal(err)
+			}
+			bit := os.FileMode(0o001)
+			switch {
+			case owner[0] == u.UID:
+				bit = 0o100
+			case owner[1] == u.GID || owner[1] == 4000001:
+				bit = 0o010
+			}
+			if err := u.Do(func() error { return u.MayRun(file) }); (err == nil) != (mode&bit != 0) {
+				t.Errorf("%v, mode %v: %v", owner, mode, err)
+			}
+			if err := u.mayRunByMode(file); (err == nil) != (mode&bit != 0) {
+				t.Errorf("%v, mode %v, by mode: %v", owner, mode, err)
+			}
+		}
+	}
+}
+
+// A process that may not become others, root in a container or a user namespace, is told what to do.
+func TestUsersThatCannotBeHad(t *testing.T) {
+	u := needRoot(t)
+	none := &User{Name: "none", UID: -1, GID: u.GID}
+	if err := none.Do(func() error { return nil }); err == nil || !strings.Contains(err.Error(), `set process.user = "root"`) {
+		t.Errorf("%v", err)
 	}
 }
 

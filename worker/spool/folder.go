@@ -78,7 +78,7 @@ func (s *Spool) create(a *attempt, stream int) (path string, file *os.File, err 
 		}
 	}
 	if err == nil && s.cfg.Give != nil {
-		if err = s.cfg.Give(path); err != nil {
+		if err = s.cfg.Give(file); err != nil {
 			return "", nil, errors.Join(err, file.Close(), os.Remove(path))
 		}
 	}

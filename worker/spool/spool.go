@@ -20,7 +20,7 @@ type Config struct {
 	TaskBytes int64  // of one attempt, both streams together
 	Bytes     int64  // of all of them
 
-	Give func(path string) error // gives a file to whom the programs run as; nil: it stays this process's
+	Give func(file *os.File) error // gives a file to whom the programs run as; nil: it stays this process's
 }
 
 // What the index and the folder bear beyond bytes.

@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"slices"
+	"syscall"
 
 	"dodoor/internal/cgroup"
 	"dodoor/internal/procfs"
@@ -53,10 +55,14 @@ func New(cfg Config) (*Rule, error) {
 	return &Rule{Config: cfg, Root: cgroup.Root, Owner: owner}, nil
 }
 
-// Check decides whether there are limits, and fails without those that are required. It removes the groups that earlier
+// Check decides whether there are limits, and fails without those that are required, or where tasks could not run as their
+// user. It removes the groups that earlier
 // processes of the worker have left behind.
 func (r *Rule) Check() error {
 	r.swept, r.unlimited = 0, nil
+	if err := r.checkUser(); err != nil {
+		return fmt.Errorf("executor %s: %w", r.Executor, err)
+	}
 	if r.Cgroup == Off {
 		return nil
 	}
@@ -69,6 +75,34 @@ func (r *Rule) Check() error {
 	}
 	r.unlimited = fmt.Errorf("executor %s: tasks run without limits of cores and memory: %w", r.Executor, err)
 	return nil
+}
+
+// checkUser gives a folder among the temporary files to the user of tasks, as each task gets one, and goes in as that user.
+func (r *Rule) checkUser() error {
+	if r.User == nil {
+		return nil
+	}
+	folder, err := os.MkdirTemp("", "dodoor-check-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(folder)
+	dir, err := os.OpenFile(folder, os.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NOFOLLOW, 0)
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	if err := r.User.Give(dir); err != nil {
+		return fmt.Errorf("the folder of a task cannot be given to user %s: %w: set TMPDIR to a folder of another file system",
+			r.User.Name, err)
+	}
+	return r.User.Do(func() error {
+		if _, err := os.Stat(folder + "/."); err != nil {
+			return fmt.Errorf("TMPDIR, %s, is not reachable for user %s: %w: open the folders on the way there, or set TMPDIR or process.user",
+				os.TempDir(), r.User.Name, err)
+		}
+		return nil
+	})
 }
 
 func (r *Rule) useGroups() error {
@@ -126,11 +160,6 @@ func (r *Rule) Group(s *worker.Start) (*cgroup.Group, error) {
 		return nil, nil
 	}
 	g, err := r.Groups.Create(s.TaskID, r.limits(s))
-	if err == nil && r.User != nil {
-		if err = g.Delegate(r.User.UID, r.User.GID); err != nil {
-			err = errors.Join(err, g.Remove())
-		}
-	}
 	if err != nil {
 		return nil, fmt.Errorf("worker %s cannot limit the task: %w", r.Worker, err)
 	}

@@ -11,6 +11,9 @@ import (
 	"go.uber.org/goleak"
 
 	"dodoor/internal/cgroup"
+	"dodoor/internal/needs"
+	"dodoor/internal/procgroup"
+	"dodoor/worker"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -74,5 +77,30 @@ func TestLimitsThatCannotBeHad(t *testing.T) {
 	}
 	if _, err := New(Config{Executor: "x", Cgroup: "never"}); err == nil || !strings.Contains(err.Error(), `found "never"`) {
 		t.Errorf("%v", err)
+	}
+}
+
+// The group of a task stays this process's: with the right to change one a user's task could change its neighbours'.
+func TestGroupsAreNotTheUsers(t *testing.T) {
+	if os.Geteuid() != 0 {
+		needs.Real(t, errors.New("only root runs programs as another user"))
+	}
+	user, err := procgroup.FindUser("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := fakeVersion{root: t.TempDir()}
+	groups, err := cgroup.New(v, "w")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &Rule{Config: Config{User: user}, Groups: groups}
+	g, err := r.Group(&worker.Start{TaskID: "t"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var info syscall.Stat_t
+	if err := syscall.Stat(filepath.Join(v.root, g.Name()), &info); err != nil || info.Uid != 0 || info.Mode&0o022 != 0 {
+		t.Errorf("%+v, %v", info, err)
 	}
 }

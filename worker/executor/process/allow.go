@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/sys/unix"
-
 	"dodoor/internal/cluster"
 	"dodoor/worker/executor"
 )
@@ -124,7 +122,7 @@ func (p *Executor) allowsWorkdir(folder string) (string, error) {
 	if err == nil && !info.IsDir() {
 		err = fmt.Errorf("%s is not a folder", folder)
 	}
-	if err == nil && unix.Access(folder, unix.X_OK) != nil {
+	if err == nil && !enterable(folder) {
 		err = fmt.Errorf("tasks may not go into %s", folder)
 	}
 	if err != nil {
@@ -139,6 +137,12 @@ func (p *Executor) allowsWorkdir(folder string) (string, error) {
 			strings.Join(p.cfg.Workdirs, ", "))
 	}
 	return real, nil
+}
+
+// enterable reports whether this thread, with its rights to files, may go into a folder: access would ask for other numbers.
+func enterable(folder string) bool {
+	_, err := os.Stat(folder + "/.")
+	return err == nil
 }
 
 // allowsType reports whether a configured type may run a program.
@@ -158,12 +162,18 @@ func (p *Executor) checkAllowed() error {
 	}
 	var missing []error
 	for _, entry := range p.cfg.Allow {
-		err := runnable(entry)
+		err := p.runnable(entry)
 		if strings.HasSuffix(entry, "/") {
-			_, err = os.ReadDir(entry)
+			if _, err = os.ReadDir(entry); err != nil {
+				err = p.refused(err)
+			}
 		}
 		if entry != anything && err != nil {
-			missing = append(missing, fmt.Errorf("process.allow: %w: install it here, or take it off the list", err))
+			remedy := "install it here"
+			if p.cfg.User != nil {
+				remedy = "install it where user " + p.cfg.User.Name + " may run it"
+			}
+			missing = append(missing, fmt.Errorf("process.allow: %w: %s, or take it off the list", err, remedy))
 		}
 	}
 	return errors.Join(missing...)

@@ -37,8 +37,6 @@ func (fakeVersion) Renewable() bool { return false }
 
 func (fakeVersion) Renew(*cgroup.Group) bool { return false }
 
-func (fakeVersion) Give(string, int, int) error { return nil }
-
 // fakeGroups returns groups in a folder.
 func fakeGroups(t *testing.T, v fakeVersion) (groups *cgroup.Groups, root string) {
 	t.Helper()

@@ -5,8 +5,9 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
+
+	"golang.org/x/sys/unix"
 
 	"dodoor/internal/procgroup"
 	"dodoor/worker"
@@ -16,9 +17,10 @@ import (
 // What a task finds in its folder when it brings a script.
 const scriptFile = "script"
 
-// program returns what runs as a task, in a folder of its own. It fails with errLacking beneath when this machine lacks
-// something; otherwise the command is at fault.
-func (p *Executor) program(s *worker.Start, folder string, c *executor.Capture) (*procgroup.Program, error) {
+// program returns what runs as a task, in a folder of its own that is not the task's yet. It fails with lacking beneath when this
+// machine lacks something; otherwise the command is at fault.
+func (p *Executor) program(s *worker.Start, dir *os.File, c *executor.Capture) (*procgroup.Program, error) {
+	folder := dir.Name()
 	mark := "TMPDIR=" + folder
 	program := &procgroup.Program{Dir: folder, Mark: mark, Output: c.Stdout(), User: p.cfg.User}
 	if s.Command == nil {
@@ -32,12 +34,12 @@ func (p *Executor) program(s *worker.Start, folder string, c *executor.Capture) 
 		return nil, err
 	}
 	if len(t.Script) > 0 {
-		path := filepath.Join(folder, scriptFile)
-		err := os.WriteFile(path, t.Script, 0o600)
-		if err == nil {
-			err = p.cfg.User.Give(path)
-		}
+		file, err := p.fileOf(t.Script, dir, scriptFile)
 		if err != nil {
+			return nil, lacking{err}
+		}
+		path := file.Name()
+		if err := file.Close(); err != nil {
 			return nil, lacking{err}
 		}
 		argv = append(append(executor.Interpreter(t.Script), path), argv...)
@@ -69,24 +71,35 @@ func (p *Executor) program(s *worker.Start, folder string, c *executor.Capture) 
 	program.Env = slices.Concat([]string{"HOME=" + folder}, p.cfg.User.Env(), executor.CommandEnv(s, p.cfg.Worker),
 		executor.DeviceEnv(s, false), []string{mark})
 	if len(t.Stdin) > 0 {
-		program.Input, err = inputOf(t.Stdin, folder, p.cfg.User)
+		program.Input, err = p.inputOf(t.Stdin, dir)
 	}
 	return program, err
 }
 
+// fileOf makes a file of the task's in its folder. It is given by what is open, never by its path.
+func (p *Executor) fileOf(text []byte, dir *os.File, name string) (*os.File, error) {
+	file, err := create(dir, name)
+	if err != nil {
+		return nil, err
+	}
+	if err = p.cfg.User.Give(file); err == nil {
+		_, err = file.Write(text)
+	}
+	if err != nil {
+		file.Close()
+		return nil, err
+	}
+	return file, nil
+}
+
 // inputOf returns a file without a name that holds a task's standard input.
-func inputOf(text []byte, folder string, user *procgroup.User) (*os.File, error) {
-	file, err := os.CreateTemp(folder, "stdin-*")
+func (p *Executor) inputOf(text []byte, dir *os.File) (*os.File, error) {
+	const name = "stdin"
+	file, err := p.fileOf(text, dir, name)
 	if err != nil {
 		return nil, lacking{err}
 	}
-	if err = user.Give(file.Name()); err == nil {
-		err = os.Remove(file.Name())
-	}
-	if err == nil {
-		_, err = file.Write(text)
-	}
-	if err == nil {
+	if err = unix.Unlinkat(int(dir.Fd()), name, 0); err == nil {
 		_, err = file.Seek(0, io.SeekStart)
 	}
 	if err != nil {

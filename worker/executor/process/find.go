@@ -73,7 +73,7 @@ func (p *Executor) resolve(t *cluster.Template, workdir, program string) (path s
 			return "", err
 		}
 	}
-	if err := runnable(path); err != nil {
+	if err := p.runnable(path); err != nil {
 		return "", fmt.Errorf("worker %s cannot run %.200q: %w", p.cfg.Worker, program, err)
 	}
 	return p.allowsProgram(path)
@@ -93,7 +93,7 @@ func (p *Executor) lookUp(t *cluster.Template, program string) (string, error) {
 		return "", fmt.Errorf("the PATH %.80q has %d folders: at most %d are looked in", folders, len(all), maxFolders)
 	}
 	for _, folder := range all {
-		if path := folder + "/" + program; filepath.IsAbs(folder) && runnable(path) == nil {
+		if path := folder + "/" + program; filepath.IsAbs(folder) && p.runnable(path) == nil {
 			return path, nil
 		}
 	}

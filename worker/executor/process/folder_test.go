@@ -1,6 +1,7 @@
 package process
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -9,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"dodoor/internal/needs"
 	"dodoor/internal/procfs"
 	"dodoor/worker/executor/executortest"
 )
@@ -38,11 +40,31 @@ func TestOnlyFoldersAreSwept(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv("TMPDIR", root)
-	if n := sweepWorkFolders("w"); n != 1 {
+	if n := sweepWorkFolders("w", os.Geteuid()); n != 1 {
 		t.Errorf("swept %d", n)
 	}
 	left, err := filepath.Glob(root + "/*")
 	if err != nil || len(left) != 4 || slices.Contains(left, fmt.Sprintf("%s/dodoor-w.%d.1-1", root, executortest.Nobody)) {
+		t.Errorf("left: %v, %v", left, err)
+	}
+}
+
+// A folder of a name like ours that is neither this process's user's nor the tasks' is somebody's own.
+func TestFoldersOfOthersAreNotSwept(t *testing.T) {
+	if os.Geteuid() != 0 {
+		needs.Real(t, errors.New("only root gives folders away"))
+	}
+	t.Setenv("TMPDIR", t.TempDir())
+	for i, uid := range []int{0, 4000001, 4000002} {
+		folder := fmt.Sprintf("%s/dodoor-w.%d.1-%d", os.TempDir(), executortest.Nobody, i)
+		if err := errors.Join(os.Mkdir(folder, 0o700), os.Chown(folder, uid, uid)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := sweepWorkFolders("w", 4000001); n != 2 {
+		t.Errorf("swept %d", n)
+	}
+	if left, err := filepath.Glob(os.TempDir() + "/*-2"); err != nil || len(left) != 1 {
 		t.Errorf("left: %v, %v", left, err)
 	}
 }

@@ -4,12 +4,12 @@ package process
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
-
-	"golang.org/x/sys/unix"
 
 	"dodoor/internal/procgroup"
 	"dodoor/worker"
@@ -64,14 +64,14 @@ func (p *Executor) Check() error {
 	if err := p.cfg.User.Do(p.checkAllowed); err != nil {
 		return fmt.Errorf("executor process: %w", err)
 	}
-	p.swept = sweepWorkFolders(p.cfg.Worker)
+	p.swept = sweepWorkFolders(p.cfg.Worker, p.cfg.User.Owner())
 	return p.rule.Check()
 }
 
-// Sweep removes what processes of a worker have left which are gone.
-func Sweep(worker string) {
+// Sweep removes what processes of a worker have left which are gone, and whose tasks ran as a user of this number.
+func Sweep(worker string, tasks int) {
 	confine.Sweep(worker)
-	sweepWorkFolders(worker)
+	sweepWorkFolders(worker, tasks)
 }
 
 // Unlimited says why tasks run without limits although they were to have some, if they can be had. It is
@@ -87,19 +87,26 @@ func (p *Executor) Close() error {
 	return p.rule.Close()
 }
 
-// runnable fails for what is no program of this thread's user. Symbolic links are followed, as in starting
-// it.
-func runnable(program string) error {
+// runnable fails for what is no program of the tasks' user. Symbolic links are followed, as in starting it. User.Do calls it.
+func (p *Executor) runnable(program string) error {
 	info, err := os.Stat(program)
 	switch {
 	case err != nil:
-		return err
+		return p.refused(err)
 	case !info.Mode().IsRegular():
 		return fmt.Errorf("%s is not a file", program)
-	case unix.Access(program, unix.X_OK) != nil:
-		return fmt.Errorf("%s is not executable", program)
+	case p.cfg.User.MayRun(program) != nil:
+		return p.refused(fmt.Errorf("%s is not executable", program))
 	}
 	return nil
+}
+
+// refused says who has too few rights, where that is not this process's user.
+func (p *Executor) refused(err error) error {
+	if p.cfg.User == nil || errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return fmt.Errorf("%w for user %s", err, p.cfg.User.Name)
 }
 
 // Run runs one task, in a folder of its own that is removed afterwards. The result's CPU is the time of all

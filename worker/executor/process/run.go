@@ -20,19 +20,23 @@ import (
 // execute runs a task whose program is allowed.
 func (p *Executor) execute(ctx context.Context, s *worker.Start) worker.Result {
 	begin := time.Now()
-	folder, err := p.workFolder()
+	dir, err := p.workFolder()
 	if err != nil {
 		return executor.Lost(fmt.Errorf("worker %s cannot make a folder for the task: %w", p.cfg.Worker, err))
 	}
-	defer removeWorkFolder(folder)
+	defer removeWorkFolder(dir.Name())
+	defer dir.Close()
 	output := executor.NewCapture(p.cfg.Spool, s)
 	defer output.End()
-	program, err := p.program(s, folder, output)
+	program, err := p.program(s, dir, output)
 	if err != nil {
 		return p.notPrepared(err)
 	}
 	if program.Input != nil {
 		defer program.Input.Close()
+	}
+	if err := p.cfg.User.Give(dir); err != nil { // last: nothing is done in there any more
+		return p.notPrepared(lacking{err})
 	}
 	if program.Cgroup, err = p.rule.Group(s); err != nil {
 		return executor.Lost(err)
@@ -45,7 +49,7 @@ func (p *Executor) execute(ctx context.Context, s *worker.Start) worker.Result {
 	x := &run{group: g, cgroup: program.Cgroup, output: output, task: s, startup: time.Since(begin)}
 	x.await(ctx)
 	if g.Vanished() {
-		p.spares.keep(folder, p.rule.Owner)
+		p.spares.keep(dir, p.rule.Owner)
 	}
 	return x.result(ctx)
 }

@@ -16,7 +16,7 @@ import (
 // as they found it, and to make one can take longer than the task where many were removed of late: ext4 then looks at each
 // inode that has become free.
 type spares struct {
-	user    *procgroup.User // whose they are
+	user    *procgroup.User // whose they were, and are when a task has them
 	mu      sync.Mutex
 	folders []string
 }
@@ -24,43 +24,68 @@ type spares struct {
 // named is how many names this process has given to spare folders.
 var named atomic.Int64
 
-// workFolder returns a folder for a task.
-func (p *Executor) workFolder() (string, error) {
+// workFolder returns a folder for a task, which is this process's until the task is given it.
+func (p *Executor) workFolder() (*os.File, error) {
 	if spare, found := p.spares.take(); found {
 		return spare, nil
 	}
-	return makeWorkFolder(p.rule.Owner, p.cfg.User)
+	return makeWorkFolder(p.rule.Owner)
 }
 
 // take returns a folder that is as good as new, if there is one.
-func (s *spares) take() (folder string, found bool) {
+func (s *spares) take() (dir *os.File, found bool) {
+	var folder string
 	s.mu.Lock()
 	if n := len(s.folders); n > 0 {
 		folder, s.folders = s.folders[n-1], s.folders[:n-1]
 	}
 	s.mu.Unlock()
-	switch {
-	case folder == "":
-		return "", false
-	case filepath.Dir(folder) == filepath.Clean(os.TempDir()) && s.asNew(folder):
-		return folder, true
+	if folder == "" {
+		return nil, false
+	}
+	if filepath.Dir(folder) == filepath.Clean(os.TempDir()) {
+		if dir, err := openFolder(folder); err == nil {
+			if asNew(dir, os.Geteuid()) {
+				return dir, true
+			}
+			dir.Close()
+		}
 	}
 	removeWorkFolder(folder)
-	return "", false
+	return nil, false
 }
 
-// keep renames a folder, unless it shows that somebody had it: no two tasks know one name.
-func (s *spares) keep(folder, owner string) {
-	if !s.asNew(folder) {
+// keep takes a folder back from its user and renames it, unless it shows that somebody had it: no two tasks know one name.
+func (s *spares) keep(dir *os.File, owner string) {
+	if !asNew(dir, s.user.Owner()) || s.user != nil && !takenBack(dir) {
 		return
 	}
-	name := filepath.Join(filepath.Dir(folder), fmt.Sprintf("%s%s-again%d", workFolder, owner, named.Add(1)))
-	if unix.Rename(folder, name) != nil {
+	name := filepath.Join(filepath.Dir(dir.Name()), fmt.Sprintf("%s%s-again%d", workFolder, owner, named.Add(1)))
+	if unix.Rename(dir.Name(), name) != nil {
+		return
+	}
+	if !isAt(dir, name) { // its user had put another there before it was taken back
+		removeWorkFolder(name)
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.folders = append(s.folders, name)
+}
+
+// takenBack makes a folder this process's again. The user's other processes may put something in it until then.
+func takenBack(dir *os.File) bool {
+	return dir.Chown(os.Geteuid(), os.Getegid()) == nil && asNew(dir, os.Geteuid())
+}
+
+// isAt reports whether a path is that of a folder, and no link.
+func isAt(dir *os.File, path string) bool {
+	held, err := dir.Stat()
+	if err != nil {
+		return false
+	}
+	there, err := os.Lstat(path)
+	return err == nil && os.SameFile(held, there)
 }
 
 // remove removes all of them.
@@ -78,17 +103,16 @@ func (s *spares) remove() {
 const newFolder = 4096
 
 // asNew reports whether a folder is as it was when it was made: empty, for its user alone, without attributes.
-func (s *spares) asNew(folder string) bool {
-	fd, err := unix.Open(folder, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return false
-	}
-	defer unix.Close(fd)
+func asNew(dir *os.File, owner int) bool {
+	fd := int(dir.Fd())
 	var info unix.Stat_t
-	if unix.Fstat(fd, &info) != nil || info.Mode&0o7777 != 0o700 || int(info.Uid) != s.user.Owner() || info.Size > newFolder {
+	if unix.Fstat(fd, &info) != nil || info.Mode&0o7777 != 0o700 || int(info.Uid) != owner || info.Size > newFolder {
 		return false
 	}
 	if attributes, _ := unix.Flistxattr(fd, nil); attributes > 0 {
+		return false
+	}
+	if _, err := unix.Seek(fd, 0, unix.SEEK_SET); err != nil {
 		return false
 	}
 	buffer := make([]byte, newFolder)
