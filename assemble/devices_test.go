@@ -2,6 +2,7 @@ package assemble
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"strings"
 	"testing"
@@ -20,6 +21,7 @@ func TestDevicesOfTheConfiguration(t *testing.T) {
 			{Name: "none", Cores: 1, MemoryMB: 64, Count: 1}}
 		c.Types = []conf.TaskType{{Name: "t", Executor: "sleep"}}
 		c.Worker.Devices = map[string]*conf.Devices{"gpu": {IDs: []string{"4", "5"}}}
+		c.Worker.Class = "two"
 		if err := c.Validate(); err != nil {
 			t.Fatal(err)
 		}
@@ -35,5 +37,45 @@ func TestDevicesOfTheConfiguration(t *testing.T) {
 				t.Error(err)
 			}
 		}
+	}
+}
+
+// Workers of one machine do not have the same devices.
+func TestDevicesOfOneMachine(t *testing.T) {
+	start := func(ids []string, executor string) (given string, err error) {
+		c := conf.Default()
+		c.Classes = []conf.Class{{Name: "a", Cores: 1, MemoryMB: 64, Count: 2, Extra: map[string]float64{"gpu": 2, "licence": 1.5}},
+			{Name: "b", Cores: 1, MemoryMB: 64, Count: 1, Extra: map[string]float64{"gpu": 1, "tape": 1}}}
+		c.Types = []conf.TaskType{{Name: "t", Executor: executor}}
+		c.Worker.Devices = map[string]*conf.Devices{"gpu": {IDs: ids, Variable: "V"}}
+		dims, err := c.Dimensions()
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = EachLocalWorker(*c, func(own *conf.Config) error {
+			class, _ := own.Class(own.Worker.Class)
+			capacity := class.Capacity(dims)
+			for _, extra := range []string{"gpu", "licence", "tape"} {
+				if d, has := own.DevicesOf(dims, &capacity)[extra]; has {
+					given += fmt.Sprint(own.Worker.Name, " ", extra, d.IDs, d.Variable, " ")
+				}
+			}
+			return nil
+		})
+		if len(c.Worker.Devices) != 1 || len(c.Worker.Devices["gpu"].IDs) != len(ids) {
+			t.Errorf("the configuration has become %+v", c.Worker.Devices)
+		}
+		return given, err
+	}
+	const want = "a-1 gpu[0 1]V a-1 licence[] a-2 gpu[2 3]V a-2 licence[] b-1 gpu[4]V b-1 tape[0] "
+	if given, err := start(nil, "process"); given != want || err != nil {
+		t.Errorf("%s, %v, want %s", given, err, want)
+	}
+	const shared = "workers a-1 and a-2 would share the gpu 7, 8"
+	if _, err := start([]string{"7", "8"}, "process"); err == nil || !strings.Contains(err.Error(), shared) {
+		t.Errorf("%v, want %s", err, shared)
+	}
+	if _, err := start([]string{"7", "8"}, "sleep"); err != nil {
+		t.Error("tasks that only pass the time use no devices:", err)
 	}
 }

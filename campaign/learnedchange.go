@@ -2,6 +2,7 @@ package campaign
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -29,22 +30,34 @@ func (l *learning) changeParts() []Part {
 	}
 	return []Part{{Text: fmt.Sprintf(`
 **What if a task changes?** %s, σ = 0. After %s %% of the tasks, `+"`%s`"+` takes %s times as long as before, and nobody
-is told. The mean is of all tasks that were due since. *Completions until followed*: how many of those longer tasks had ended on a
+is told. The mean is of all tasks that were due since. *Completions until followed*: how many of those longer tasks had ended on one
 class of nodes when the last one was placed there whose estimate was more than %s %% off; the most of all classes, over all
 schedulers. `+"`learned`"+` begins with the profile, which holds until experience disagrees with it for long.`,
 		l.loads[0].name, exact(100*changedFrom), changedType, exact(changedFactor),
 		exact(100*farOff)), Table: table, Says: func(r *Results) string {
 		var late []string
 		for i := range table.Rows {
-			if line := &table.Rows[i]; line.Labels[1] == cold && !(r.mean(line.Cell, followed) <= followedBound) {
-				late = append(late, fmt.Sprintf("%s (%s)", line.Labels[0], r.soon(line.Cell)))
+			line := &table.Rows[i]
+			learns := line.Labels[1] == cold || line.Labels[1] == fromPast
+			if worst := slices.Max(r.values(line.Cell, followed)); learns && !(worst <= followedBound) {
+				late = append(late, fmt.Sprintf("%s, `%s` (%s)", line.Labels[0], line.Labels[1], completionsText(line.Cell, worst)))
 			}
 		}
 		if len(late) == 0 {
-			return fmt.Sprintf("From a cold start estimates follow within %d completions under every policy.", followedBound)
+			return fmt.Sprintf("Learned estimates follow within %d completions of the name on a class, under every policy with every seed.",
+				followedBound)
 		}
-		return fmt.Sprintf("**Not within %d completions** from a cold start: %s.", followedBound, strings.Join(late, "; "))
+		return fmt.Sprintf("**Not within %d completions** of the name on a class, with the worst seed: %s.", followedBound,
+			strings.Join(late, "; "))
 	}}}
+}
+
+// text is a number of completions until estimates follow.
+func completionsText(c Cell, completions float64) string {
+	if completions > float64(c.N) {
+		return "never"
+	}
+	return exact(completions)
 }
 
 // soon is after how many completions estimates follow.

@@ -4,7 +4,6 @@ import (
 	"maps"
 	"regexp"
 	"slices"
-	"strings"
 
 	"dodoor/internal/cluster"
 	"dodoor/worker"
@@ -79,16 +78,20 @@ func printedDevices(all map[string]*Devices) map[string]*Devices {
 	return printed
 }
 
+// DevicesCalled returns what the worker says of the devices of an extra.
+func (c *Config) DevicesCalled(extra string) Devices {
+	if d := c.Worker.Devices[extra]; d != nil {
+		return *d
+	}
+	return *devicesCalled(extra)
+}
+
 // DevicesOf returns what this worker says of the devices of every extra that its capacity has.
 func (c *Config) DevicesOf(dims cluster.Dimensions, capacity *cluster.Resources) map[string]worker.Devices {
 	all := map[string]worker.Devices{}
 	for k := cluster.FirstExtra; k < dims.Len(); k++ {
 		name := dims.Name(k)
-		d := c.Worker.Devices[name]
-		if d == nil {
-			d = devicesCalled(name)
-		}
-		if capacity[k] > 0 {
+		if d := c.DevicesCalled(name); capacity[k] > 0 {
 			all[name] = worker.Devices{IDs: d.IDs, Variable: d.Variable, Driver: d.Docker}
 		}
 	}
@@ -134,16 +137,16 @@ func (c *Config) validateDevices(r *report) {
 	c.checkDeviceDemands(r)
 }
 
-// classesWith returns the worker's class where it is one that has an extra, and otherwise every class that does: which of them
-// a worker is of may not be known before it starts.
+// classesWith returns the classes with an extra of which workers are started: the worker's own where it has one, and otherwise
+// all of which there are some.
 func (c *Config) classesWith(extra string) []Class {
 	if class, ok := c.Class(c.Worker.Class); ok && class.Extra[extra] > 0 {
 		return []Class{class}
 	}
-	return slices.DeleteFunc(slices.Clone(c.Classes), func(class Class) bool { return class.Extra[extra] == 0 })
+	return slices.DeleteFunc(slices.Clone(c.Classes), func(class Class) bool { return class.Extra[extra] == 0 || class.Count == 0 })
 }
 
-// checkIDs checks that the ids are those of the devices of one of some classes.
+// checkIDs checks that the ids are those of the devices of every one of some classes.
 func (c *Config) checkIDs(r *report, path, extra string, ids []string, classes []Class) {
 	dims, err := c.Dimensions()
 	k, ok := dims.Index(extra)
@@ -154,18 +157,11 @@ func (c *Config) checkIDs(r *report, path, extra string, ids []string, classes [
 	if wrong {
 		return
 	}
-	var first error
 	for _, class := range classes {
-		_, err := dims.DeviceIDs(k, thousandths(class.Extra[extra]), ids)
-		if err == nil {
+		if _, err := dims.DeviceIDs(k, thousandths(class.Extra[extra]), ids); err != nil {
+			r.add(path+".ids", "class %s: %v", class.Name, err)
 			return
 		}
-		if first == nil {
-			first = err
-		}
-	}
-	if first != nil {
-		r.add(path+".ids", "%v", first)
 	}
 }
 
@@ -184,9 +180,9 @@ func (c *Config) checkDevices(r *report, path string, all map[string]*Devices) {
 			}
 			seen.add(index(at+".ids", i), id)
 		}
-		if d.Variable != "" && (!variablePattern.MatchString(d.Variable) || strings.HasPrefix(d.Variable, executor.OwnVariables)) {
-			r.add(at+".variable", "must be the name of a variable that does not begin with %s, or empty, found %.80q", executor.OwnVariables,
-				d.Variable)
+		if d.Variable != "" && (!variablePattern.MatchString(d.Variable) || executor.Reserved(d.Variable)) {
+			r.add(at+".variable", "must be the name of a variable that is no other's (not DODOOR_*, LD_*, PATH, HOME, TMPDIR and the like), "+
+				"or empty, found %.80q", d.Variable)
 		}
 		if !driverPattern.MatchString(d.Docker) {
 			r.add(at+".docker", "must be a driver of up to 128 letters, digits, dots, dashes or underscores, or empty, found %.80q", d.Docker)

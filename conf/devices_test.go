@@ -2,6 +2,7 @@ package conf
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -30,7 +31,7 @@ func TestDevicesOfAWorker(t *testing.T) {
 		sets              []string
 	}{
 		{"", "two", "map[gpu:{IDs:[] Variable:CUDA_VISIBLE_DEVICES Driver:nvidia} licence:{IDs:[] Variable: Driver:}]", nil},
-		{"[worker.devices.gpu]\nids = ['2', 'GPU-5b/1:0']\n", "two",
+		{"[worker]\nclass = 'two'\n[worker.devices.gpu]\nids = ['2', 'GPU-5b/1:0']\n", "two",
 			"map[gpu:{IDs:[2 GPU-5b/1:0] Variable:CUDA_VISIBLE_DEVICES Driver:nvidia} licence:{IDs:[] Variable: Driver:}]", nil},
 		{"[worker.devices.gpu]\nvariable = ''\ndocker = ''\n[worker.devices.fpga]\nvariable = 'X'\n", "four",
 			"map[fpga:{IDs:[] Variable:X Driver:} gpu:{IDs:[] Variable: Driver:}]", nil},
@@ -107,6 +108,8 @@ func TestDevicesOfHosts(t *testing.T) {
 func TestWrongDevices(t *testing.T) {
 	gpu := "[worker.devices.gpu]\n"
 	on := gpuHosts + "[host.devices.gpu]\n"
+	taken := "t.toml:3: worker.devices.gpu.variable: must be the name of a variable that is no other's (not DODOOR_*, LD_*, PATH, HOME, " +
+		"TMPDIR and the like), or empty, found "
 	count := strings.Count(gpuHosts, "\n") + 2
 	for _, c := range []struct{ text, want string }{
 		{gpuClasses + gpu + "ids = ['0', '0']", `t.toml:3: worker.devices.gpu.ids[1]: "0" is there already (first in t.toml:3)`},
@@ -114,31 +117,40 @@ func TestWrongDevices(t *testing.T) {
 			`t.toml:3: worker.devices.gpu.ids[0]: must be 1 to 128 printable characters of ASCII without blanks and commas, found ""`},
 		{gpuClasses + gpu + "ids = ['0,1', '2']", `t.toml:3: worker.devices.gpu.ids[0]: must be 1 to 128 printable characters of ASCII ` +
 			`without blanks and commas, found "0,1"`},
-		{gpuClasses + gpu + "ids = ['0', '1', '2']", "t.toml:3: worker.devices.gpu.ids: there are 3 ids for 2 gpu: as many are needed"},
+		{gpuClasses + gpu + "ids = ['0', '1', '2']",
+			"t.toml:3: worker.devices.gpu.ids: class two: there are 3 ids for 2 gpu: as many are needed"},
+		{gpuClasses + gpu + "ids = ['0', '1']",
+			"t.toml:3: worker.devices.gpu.ids: class four: there are 2 ids for 4 gpu: as many are needed"},
 		{gpuClasses + gpu + "ids = 2", "t.toml:3: worker.devices.gpu.ids: must be a list of strings, found integer 2"},
 		{gpuClasses + gpu + "ids = [0, 1]", "t.toml:3: worker.devices.gpu.ids[0]: must be a string, found integer 0\n" +
 			"t.toml:3: worker.devices.gpu.ids[1]: must be a string, found integer 1"},
 		{gpuClasses + gpu + "id = ['0']", "t.toml:3: worker.devices.gpu.id: unknown key: did you mean ids?"},
-		{gpuClasses + gpu + "variable = 'A=B'", "t.toml:3: worker.devices.gpu.variable: must be the name of a variable that does not begin " +
-			`with DODOOR_, or empty, found "A=B"`},
-		{gpuClasses + gpu + "variable = 'DODOOR_NODE'", "t.toml:3: worker.devices.gpu.variable: must be the name of a variable that does " +
-			`not begin with DODOOR_, or empty, found "DODOOR_NODE"`},
+		{gpuClasses + gpu + "variable = 'A=B'", taken + `"A=B"`},
+		{gpuClasses + gpu + "variable = 'DODOOR_NODE'", taken + `"DODOOR_NODE"`},
+		{gpuClasses + gpu + "variable = 'PATH'", taken + `"PATH"`},
+		{gpuClasses + gpu + "variable = 'TMPDIR'", taken + `"TMPDIR"`},
+		{gpuClasses + gpu + "variable = 'LC_ALL'", taken + `"LC_ALL"`},
+		{gpuClasses + gpu + "variable = 'GCONV_PATH'", taken + `"GCONV_PATH"`},
+		{gpuClasses + gpu + "variable = 'LD_PRELOAD'", taken + `"LD_PRELOAD"`},
 		{gpuClasses + gpu + "docker = 'a b'", "t.toml:3: worker.devices.gpu.docker: must be a driver of up to 128 letters, digits, dots, " +
 			`dashes or underscores, or empty, found "a b"`},
 		{gpuClasses + "[worker.devices.fpga]\nvariable = 'CUDA_VISIBLE_DEVICES'",
 			"t.toml:2: worker.devices.gpu.variable: CUDA_VISIBLE_DEVICES is that of fpga already"},
 		{gpuClasses + "[worker.devices.tpu]", "t.toml:2: worker.devices.tpu: no class or task type has an extra called \"tpu\": there are " +
 			"fpga, gpu, licence"},
-		{gpuClasses + "[worker.devices.licence]\nids = ['0']", "t.toml:3: worker.devices.licence.ids: 1.5 licence is no set of devices: it " +
-			"needs a whole number of them, from 1 to 1024"},
-		{gpuClasses + "[worker]\nclass = 'four'\n" + gpu + "ids = ['0', '1']", "t.toml:5: worker.devices.gpu.ids: there are 2 ids for 4 gpu: " +
-			"as many are needed"},
+		{gpuClasses + "[worker.devices.licence]\nids = ['0']",
+			"t.toml:3: worker.devices.licence.ids: class two: 1.5 licence is no set of devices: it " +
+				"needs a whole number of them, from 1 to 1024"},
+		{gpuClasses + "[worker]\nclass = 'four'\n" + gpu + "ids = ['0', '1']",
+			"t.toml:5: worker.devices.gpu.ids: class four: there are 2 ids for 4 gpu: " +
+				"as many are needed"},
 		{gpuClasses + "[worker]\ndevices = 1", "t.toml:3: worker.devices: must be a table of tables, found integer 1"},
 		{gpuClasses + "[worker]\ndevices = { gpu = 1 }", "t.toml:3: worker.devices.gpu: must be a table, found integer 1"},
-		{on + "ids = ['0', '1']", fmt.Sprintf("t.toml:%d: host.b.devices.gpu.ids: there are 2 ids for 4 gpu: as many are needed", count)},
+		{on + "ids = ['0', '1']",
+			fmt.Sprintf("t.toml:%d: host.b.devices.gpu.ids: class four: there are 2 ids for 4 gpu: as many are needed", count)},
 		{gpuHosts + "[host.devices.licence]", fmt.Sprintf(`t.toml:%d: host.b.devices.licence: class "four" has no licence`, count-1)},
 		{gpuHosts + "[worker.devices.gpu]\nids = ['0', '1']",
-			fmt.Sprintf("t.toml:%d: worker.devices.gpu.ids: there are 2 ids for 4 gpu: as many are needed", count)},
+			fmt.Sprintf("t.toml:%d: worker.devices.gpu.ids: class four: there are 2 ids for 4 gpu: as many are needed", count)},
 		{gpuHosts + "[[host]]\nname = 'c'\naddress = 'c'\nroles = ['scheduler']\ndevices = { gpu = {} }",
 			fmt.Sprintf(`t.toml:%d: host.c.devices.gpu: has no meaning without the role "worker"`, count+3)},
 	} {
@@ -177,5 +189,24 @@ func TestModesThatSplitDevices(t *testing.T) {
 	}
 	if cluster.SplitsDevices(cluster.FirstExtra, 1500, 1500) {
 		t.Error("a plain quantity is split")
+	}
+}
+
+// Ids that workers of one machine would share are worth a word, since the file may be of workers on many.
+func TestWarningOfSharedDevices(t *testing.T) {
+	const class = "class = [{ name = 'a', cores = 1, memory_mb = 1, extra = { gpu = 1 }, count = %d }]"
+	const want = "worker.devices.gpu.ids is of each of 2 workers: dodoor local does not start them, unless tasks are emulated"
+	for text, warned := range map[string]bool{
+		fmt.Sprintf(class, 2): true, fmt.Sprintf(class, 1): false,
+		fmt.Sprintf(class, 2) + "\n[worker]\nexecutor = 'sleep'": false,
+	} {
+		text += "\n[worker.devices.gpu]\nids = ['4']"
+		c, err := loadText(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := c.Warnings(); slices.Contains(got, want) != warned {
+			t.Errorf("%s: %q", text, got)
+		}
 	}
 }

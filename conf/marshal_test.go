@@ -110,6 +110,11 @@ func anyDevices(t *rapid.T, c *Config) {
 			Docker: rapid.SampledFrom([]string{"", "nvidia"}).Draw(t, "driver")}
 	}
 	name := rapid.SampledFrom([]string{"gpu", "fp.ga"}).Draw(t, "device")
+	for i := range c.Classes {
+		if delete(c.Classes[i].Extra, name); len(c.Classes[i].Extra) == 0 {
+			c.Classes[i].Extra = nil
+		}
+	}
 	c.Classes[0].Extra = map[string]float64{name: 2}
 	if c.Worker.Devices = map[string]*Devices{name: draw()}; rapid.Bool().Draw(t, "ids") {
 		c.Worker.Devices[name].IDs = []string{"x", "GPU-1/2:3"}

@@ -2,6 +2,7 @@ package conf
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 )
 
@@ -30,6 +31,24 @@ func (c *Config) Warnings() []string {
 	}
 	for _, name := range c.absentClasses() {
 		all = append(all, fmt.Sprintf("task types have a profile for class %q, which this cluster does not have", name))
+	}
+	return append(all, c.sharedDevices()...)
+}
+
+// sharedDevices lists what several workers would have of which there is but one, were they on one machine.
+func (c *Config) sharedDevices() (all []string) {
+	if c.Worker.Executor == sleepExecutor || len(c.Hosts) > 0 {
+		return nil
+	}
+	for _, extra := range slices.Sorted(maps.Keys(c.Worker.Devices)) {
+		workers := 0
+		for _, class := range c.classesWith(extra) {
+			workers += class.Count
+		}
+		if len(c.Worker.Devices[extra].IDs) > 0 && workers > 1 {
+			all = append(all, fmt.Sprintf("worker.devices.%s.ids is of each of %d workers: dodoor local does not start them, "+
+				"unless tasks are emulated", extra, workers))
+		}
 	}
 	return all
 }

@@ -90,7 +90,7 @@ func (l *Cluster) start(c conf.Config) error {
 		l.clients = append(l.clients, client)
 		l.Schedulers = append(l.Schedulers, drive.Target{Name: c.Scheduler.Name, Service: client})
 	}
-	return assemble.EachWorker(c, func(own *conf.Config) error {
+	return assemble.EachLocalWorker(c, func(own *conf.Config) error {
 		own.Worker.Listen = l.address(own.Worker.Name)
 		w, err := assemble.Worker(own, l.site("worker", own.Worker.Name))
 		if err != nil {

@@ -111,7 +111,7 @@ func autoOn(t *testing.T, capacities ...need) *Replica {
 	cfg.Types = append(cfg.Types, cluster.TaskType{Name: "f", Modes: []cluster.Mode{{Name: "default", Default: &large},
 		{Name: "elsewhere", PerClass: map[string]cluster.Shape{"other": large}}}})
 	r := replicaWith(t, cfg, paperPolicy(t), nodes)
-	r.experience.merge([]cluster.Experience{{Scheduler: "s2", Incarnation: 1, Name: "sim", Class: "m510", Number: 1, Cores: 64_000,
+	r.experience.merge([]cluster.Experience{{Scheduler: "s2", Incarnation: 1, Name: "sim", Class: "other", Number: 1, Cores: 64_000,
 		Memory: 50_000}})
 	return r
 }

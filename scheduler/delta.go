@@ -43,7 +43,7 @@ func (r *Replica) flush(now time.Duration) {
 	}
 	r.nodes.dirty = r.nodes.dirty[:0]
 	r.unflushed = 0
-	r.flushing = false
+	r.flushing = r.experience.waits()
 	r.flushedAt = now
 	r.actions.Flush = append(r.actions.Flush, delta)
 }

@@ -1,19 +1,19 @@
 package scheduler
 
 import (
-	"cmp"
 	"math"
 	"slices"
-	"strings"
 	"time"
 
 	"dodoor/internal/cluster"
 )
 
-// The rule by which experience overrules a profile: the median has been off by more than a share of the profile's figure
-// after each of so many executions in a row. As soon as it is not, the profile is in force again.
+// The rule by which experience overrules a profile, which is a mean: that of the newest runs has been off by more than a share
+// of the profile's figure, and by more than so many of its standard errors, after each of so many executions in a row. As soon
+// as it is not, the profile is in force again.
 const (
 	profileTolerance = 0.25
+	profileErrors    = 2
 	profilePatience  = 32
 )
 
@@ -24,22 +24,21 @@ const memoryOfMisses = 16
 // come after 1, 2, 4 and so on.
 const ratiosEvery = 64
 
+// A ratio is of at most so many names, of so many that are looked at: tasks wait for it.
+const (
+	ratioNames = 64
+	ratioLooks = 1024
+)
+
 // ran takes the end of an own execution, which had been expected to take so many milliseconds. Stamp is how many decisions
 // are known by now.
 func (x *experience) ran(n *named, class cluster.ClassID, took, expected, stamp int64) {
 	s := x.write(n, class)
 	o := s.own
-	if len(o.runs) > 0 {
+	if stamp = max(stamp, x.clock+1); len(o.runs) > 0 { // a data service that was restarted counts decisions anew
 		stamp = max(stamp, o.run(0).At)
 	}
-	run := cluster.Run{Took: took, At: min(max(stamp, 0), cluster.MaxStamp)}
-	if len(o.runs) < keptRuns {
-		o.runs = append(o.runs, run)
-		o.next = len(o.runs) % keptRuns
-	} else {
-		o.runs[o.next] = run
-		o.next = (o.next + 1) % keptRuns
-	}
+	o.keep(cluster.Run{Took: took, At: min(stamp, cluster.MaxStamp)})
 	s.Count++
 	o.settle(took)
 	if expected > 0 {
@@ -56,6 +55,17 @@ func (x *experience) ran(n *named, class cluster.ClassID, took, expected, stamp 
 		o.since, s.SteadyLog, s.SteadyRuns = 0, 0, 0
 	}
 	x.bound()
+}
+
+// keep takes the newest run.
+func (o *ownRuns) keep(run cluster.Run) {
+	if len(o.runs) < keptRuns {
+		o.runs = append(o.runs, run)
+		o.next = len(o.runs) % keptRuns
+		return
+	}
+	o.runs[o.next] = run
+	o.next = (o.next + 1) % keptRuns
 }
 
 // miss takes one more share by which an estimate was off.
@@ -80,8 +90,10 @@ func (x *experience) refresh(n *named, class cluster.ClassID) (changed bool) {
 	newest := x.newest32(on)
 	on.median = median(newest)
 	on.usual, changed = on.steady(newest)
-	if prior := x.prior(n, class); prior > 0 && on.median > 0 {
-		if math.Abs(float64(on.median-prior)) > profileTolerance*float64(prior) {
+	if n.mode != nil && !x.cold && len(newest) > 0 {
+		mean, err := meanOf(newest)
+		on.usual = int64(math.Round(mean))
+		if disagrees(mean, err, x.prior(n, class)) {
 			on.against += max(count-on.count, 0)
 		} else {
 			on.against = 0
@@ -90,6 +102,15 @@ func (x *experience) refresh(n *named, class cluster.ClassID) (changed bool) {
 	on.count = count
 	x.expect(n)
 	return changed
+}
+
+// refreshAll works out anew what is expected of a name.
+func (x *experience) refreshAll(n *named) {
+	for class, on := range n.classes {
+		if on != nil {
+			x.refresh(n, cluster.ClassID(class))
+		}
+	}
 }
 
 // newest32 gathers the newest run times of all writers, about as many as an own entry keeps.
@@ -139,6 +160,24 @@ func median(values []int64) int64 {
 	return values[half-1] + (values[half]-values[half-1])/2
 }
 
+// meanOf returns the mean of runs and its standard error.
+func meanOf(runs []int64) (mean, err float64) {
+	for _, took := range runs {
+		mean += float64(took)
+	}
+	mean /= float64(len(runs))
+	for _, took := range runs {
+		err += (float64(took) - mean) * (float64(took) - mean)
+	}
+	return mean, math.Sqrt(err) / float64(len(runs))
+}
+
+// disagrees reports whether a mean says that the figure of a profile is wrong.
+func disagrees(mean, err float64, prior int64) bool {
+	off := math.Abs(mean - float64(prior))
+	return prior > 0 && off > profileTolerance*float64(prior) && off > profileErrors*err
+}
+
 // prior returns what the profile says of a name on a class, in milliseconds; 0: nothing.
 func (x *experience) prior(n *named, class cluster.ClassID) int64 {
 	switch {
@@ -176,7 +215,10 @@ func (x *experience) rule(n *named, class cluster.ClassID) (int64, cluster.Estim
 	case on != nil && on.usual > 0:
 		return on.usual, cluster.LearnedRule
 	}
-	return x.borrow(n, class), cluster.BorrowedRule
+	if borrowed := x.borrow(n, class); borrowed > 0 {
+		return borrowed, cluster.BorrowedRule
+	}
+	return 0, cluster.DefaultRule
 }
 
 // borrow takes what is expected on a class of which nothing is known from the one of which most is: times the ratio
@@ -200,15 +242,15 @@ func (x *experience) before(a *onClass, of cluster.ClassID, b *onClass, than clu
 	return a.count > b.count || a.count == b.count && x.classes.ClassName(of) < x.classes.ClassName(than)
 }
 
-// ratio is how much longer tasks take on one class than on another: the median over the names seen on both; 1: there is
-// none.
+// ratio is how much longer tasks take on one class than on another: the median over the names seen on both, of those used
+// last; 1: there is none.
 func (x *experience) ratio(class, than cluster.ClassID) float64 {
 	pair := [2]cluster.ClassID{class, than}
 	if r, ok := x.ratios[pair]; ok {
 		return r
 	}
-	var ratios []float64
-	for n := x.newest; n != nil; n = n.older {
+	ratios := x.shares[:0]
+	for n, looks := x.newest, ratioLooks; n != nil && looks > 0 && len(ratios) < ratioNames; n, looks = n.older, looks-1 {
 		if a, b := n.usualOn(class), n.usualOn(than); a > 0 && b > 0 {
 			ratios = append(ratios, float64(a)/float64(b))
 		}
@@ -242,52 +284,10 @@ func (x *experience) profiled(n *named, k *cluster.Kind) {
 		return
 	}
 	n.typed, n.mode = true, x.classes.types[k.Type].modes[k.Mode]
-	for class, on := range n.classes {
+	for _, on := range n.classes {
 		if on != nil {
-			x.refresh(n, cluster.ClassID(class))
+			on.count = 0 // all that others told of counts for or against the profile
 		}
 	}
-}
-
-// tell lists what is known, and what is expected on classes that others of the name were seen on.
-func (x *experience) tell(q *cluster.EstimateQuery) []cluster.Estimate {
-	var list []cluster.Estimate
-	for n := x.newest; n != nil; n = n.older {
-		if !strings.Contains(n.name, q.Name) {
-			continue
-		}
-		for class := range x.classes.names {
-			list = append(list, x.estimate(n, cluster.ClassID(class)))
-		}
-	}
-	slices.SortFunc(list, func(a, b cluster.Estimate) int {
-		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.Class, b.Class))
-	})
-	return list[:min(len(list), q.Max)]
-}
-
-func (x *experience) estimate(n *named, class cluster.ClassID) cluster.Estimate {
-	e := cluster.Estimate{Name: n.name, Class: x.classes.ClassName(class)}
-	e.Cores, e.Memory = n.needs()
-	if e.Duration, e.Rule = x.rule(n, class); e.Rule == cluster.ProfileRule {
-		e.Duration = x.prior(n, class)
-	} else if e.Duration == 0 {
-		e.Duration = x.otherwise
-	}
-	if int(class) >= len(n.classes) || n.classes[class] == nil {
-		return e
-	}
-	on := n.classes[class]
-	e.Count, e.Median = on.count, on.median
-	if runs := x.newest32(on); len(runs) > 0 {
-		slices.Sort(runs)
-		e.P95 = percentile95(runs)
-	}
-	var weight int64
-	for _, s := range on.entries {
-		e.Off += s.Off * s.Count
-		weight += s.Count
-	}
-	e.Off /= max(weight, 1)
-	return e
+	x.refreshAll(n)
 }

@@ -57,6 +57,7 @@ func (r *Replica) resolve(s *cluster.TaskSpec, b *batch) *cluster.Refusal {
 		if s.Command == nil {
 			x.profiled(b.named, &b.Kind)
 		}
+		x.use(b.named)
 		b.Learned = &b.named.learned
 	} else if r.cfg.Estimates == Exact {
 		b.Learned = &cluster.Learned{Factor: r.cfg.Foresee(cluster.HashID(s.ID))}
@@ -79,6 +80,7 @@ func (r *Replica) learnFrom(t *task, c *cluster.Completion, on placedOn, latest 
 		r.experience.ran(n, class, tookOf(c.Run, t.spec.TimeScale), expected, r.view.Decisions+r.decisions-r.applied)
 	}
 	r.experience.needed(n, class, c, on.limit)
+	r.flushing = r.flushing || r.experience.waits()
 }
 
 // Estimates tells how long tasks are expected to run, by name and class in order.

@@ -264,6 +264,11 @@ func TestEstimatesAreTold(t *testing.T) {
 			t.Errorf("%+v, want %+v", list[i], want)
 		}
 	}
+	demand := tableOf(t, "s1", 1, Learned)
+	demand.needed(demand.name("sim"), demand.classes.Class("a"), oom(100), need{memory: 100})
+	if e := demand.tell(&cluster.EstimateQuery{Max: 1})[0]; e.Rule != cluster.DefaultRule || e.Duration != 10_000 {
+		t.Errorf("of what never finished: %+v", e)
+	}
 	if some := x.tell(&cluster.EstimateQuery{Name: "th", Max: 2}); len(some) != 2 || some[1].Class != "b" {
 		t.Errorf("%+v", some)
 	}

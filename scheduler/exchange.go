@@ -36,9 +36,8 @@ func (x *experience) write(n *named, class cluster.ClassID) *seen {
 	on := n.on(class)
 	s := on.own()
 	if s == nil {
-		x.succeed(n, on)
-		s = &seen{own: &ownRuns{}, Experience: cluster.Experience{Scheduler: x.writer, Incarnation: x.process, Name: n.name,
-			Class: x.classes.ClassName(class)}}
+		s = x.succeed(n, on)
+		s.Scheduler, s.Incarnation, s.Name, s.Class = x.writer, x.process, n.name, x.classes.ClassName(class)
 		x.add(n, class, s)
 	}
 	x.number++
@@ -59,12 +58,23 @@ func (on *onClass) own() *seen {
 	return nil
 }
 
-// succeed drops what an earlier process of this scheduler has told of a name on a class, as this one begins to.
-func (x *experience) succeed(n *named, on *onClass) {
-	before := len(on.entries)
-	on.entries = slices.DeleteFunc(on.entries, func(s *seen) bool { return s.Scheduler == x.writer })
-	x.foreign -= before - len(on.entries)
-	n.entries -= before - len(on.entries)
+// succeed returns a new own entry, which goes on from what an earlier process of this scheduler has told of a name on a class.
+func (x *experience) succeed(n *named, on *onClass) *seen {
+	own := &seen{own: &ownRuns{}}
+	i := slices.IndexFunc(on.entries, func(s *seen) bool { return s.Scheduler == x.writer })
+	if i < 0 {
+		return own
+	}
+	former := on.entries[i].Experience
+	on.entries = slices.Delete(on.entries, i, i+1)
+	x.foreign--
+	n.entries--
+	for _, run := range slices.Backward(former.Runs) {
+		own.own.keep(run)
+	}
+	own.own.off, own.own.steady, own.own.since = float64(former.Off)/1000, float64(former.SteadyLog)/1000, former.SteadyRuns
+	own.Experience, own.Runs = former, nil
+	return own
 }
 
 // share has an own entry travel with one of the next deltas.
@@ -74,6 +84,9 @@ func (x *experience) share(s *seen) {
 		x.changed = append(x.changed, s)
 	}
 }
+
+// waits reports whether something is to travel with the next delta.
+func (x *experience) waits() bool { return x != nil && len(x.changed) > 0 }
 
 // take returns what travels with a delta.
 func (x *experience) take() []cluster.Experience {
@@ -152,7 +165,13 @@ func (x *experience) merge(told []cluster.Experience) {
 	}
 	for i := range told {
 		e := &told[i]
-		class := x.classes.Class(e.Class)
+		if len(e.Runs) > 0 {
+			x.clock = max(x.clock, e.Runs[0].At)
+		}
+		class, known := x.classes.classes[e.Class]
+		if !known {
+			continue // no node is of it
+		}
 		x.key = append(x.key[:0], e.Name...)
 		if e.Scheduler == x.writer && (e.Incarnation >= x.process || x.writes(class)) {
 			continue
@@ -195,6 +214,9 @@ func (x *experience) interned(e *cluster.Experience, n *named) cluster.Experienc
 	own := *e
 	own.Name, own.Class = n.name, x.classes.ClassName(x.classes.Class(e.Class))
 	if x.writers[e.Scheduler] == "" {
+		if len(x.writers) == sharedWriters {
+			clear(x.writers) // most are gone
+		}
 		x.writers[e.Scheduler] = e.Scheduler
 	}
 	own.Scheduler = x.writers[e.Scheduler]

@@ -1,10 +1,6 @@
 package scheduler
 
-import (
-	"slices"
-
-	"dodoor/internal/cluster"
-)
+import "dodoor/internal/cluster"
 
 // Bounds of what is kept. At its largest an experience takes about 20 MB: 1,300 bytes for an own entry that has
 // everything, 450 for a foreign one, and what their names take.
@@ -13,6 +9,7 @@ const (
 	foreignEntries = 16384 // of a name on a class, by another scheduler
 	keptRuns       = 32    // the latest of an own entry; an estimate is of about as many
 	perDelta       = 16    // entries in one delta; the others wait for the next one
+	sharedWriters  = 1024  // names of other schedulers that entries share
 )
 
 // experience is what a replica knows of how long tasks run, by name and class: its own executions, and what other
@@ -32,6 +29,7 @@ type experience struct {
 	cold      bool  // profiles are not looked at
 	silent    bool  // nothing travels: the policy flushes no deltas
 	writers   map[string]string
+	clock     int64 // the largest stamp heard of
 
 	completions int64
 	epoch       int // of the ratios between classes
@@ -40,6 +38,7 @@ type experience struct {
 
 	key     []byte // memory of the last lookup
 	scratch [keptRuns]int64
+	shares  [ratioNames]float64
 }
 
 // named is what is known of the tasks of one name.
@@ -64,7 +63,7 @@ type onClass struct {
 	count   int64   // executions, by all of them
 	median  int64   // of the newest; 0: none
 	usual   int64   // what is expected, milliseconds; 0: nothing
-	against int64   // executions since the median last agreed with the profile
+	against int64   // executions since their mean last agreed with the profile
 }
 
 // seen is one writer's entry.
@@ -162,35 +161,4 @@ func (x *experience) drop(n *named) {
 	if n != nil && n.entries == 0 && n.tasks == 0 && x.names[n.name] == n {
 		delete(x.names, n.name)
 	}
-}
-
-// bound forgets the names that were used longest ago, until the rest is within its bounds.
-func (x *experience) bound() {
-	for x.own > ownEntries || x.foreign > foreignEntries {
-		x.forget(x.oldest)
-	}
-	if len(x.changed) > 2*ownEntries {
-		x.changed = slices.DeleteFunc(x.changed, func(s *seen) bool { return !s.own.waits })
-	}
-}
-
-// forget drops all that is known of a name.
-func (x *experience) forget(n *named) {
-	for _, on := range n.classes {
-		if on == nil {
-			continue
-		}
-		for _, s := range on.entries {
-			if s.own != nil {
-				s.own.waits = false
-				x.own--
-			} else {
-				x.foreign--
-			}
-		}
-	}
-	x.unlink(n)
-	n.classes, n.entries, n.said, n.own = nil, 0, nil, nil
-	clear(n.learned.Durations)
-	x.drop(n)
 }

@@ -135,32 +135,6 @@ func TestWhenRatiosAreLookedAt(t *testing.T) {
 	}
 }
 
-// A profile is in force until the median was off by more than a quarter after 32 executions in a row, and again as soon as it
-// is not. One that is off now and then is never overruled.
-func TestExperienceOverrulesAProfile(t *testing.T) {
-	x := tableOf(t, "s1", 1, Learned)
-	const task = "profiled/short"
-	x.runs(task, "a", slow(profilePatience-1, 1300)...)
-	x.want(t, task, "a", 1000)
-	x.runs(task, "a", 1300)
-	x.want(t, task, "a", 1300)
-	x.want(t, task, "b", 500) // nothing was seen there
-	x.runs(task, "a", slow(keptRuns/2, 1000)...)
-	x.want(t, task, "a", 1000) // the median is 1,150: they agree again
-	for range 3 {
-		x.runs(task, "b", slow(keptRuns-5, 700)...)
-		x.want(t, task, "b", 500)
-		x.runs(task, "b", slow(keptRuns, 600)...) // a fifth is no disagreement
-	}
-	x.want(t, task, "b", 500)
-
-	cold := tableOf(t, "s1", 1, Cold)
-	cold.want(t, task, "a", 10_000)
-	cold.runs(task, "a", 1001)
-	cold.want(t, task, "a", 1001)
-	cold.want(t, task, "b", 1001)
-}
-
 func slow(n int, took int64) []int64 {
 	runs := make([]int64, n)
 	for i := range runs {
@@ -230,7 +204,7 @@ func TestNamesGoWithTheirTasks(t *testing.T) {
 	b.Learned = &b.named.learned
 	x.retain(b)
 	x.runs("sim", "a", 5)
-	x.forget(b.named)
+	x.lose(b.named, true, true)
 	if x.name("sim") != b.named || x.own != 0 || x.newest != nil {
 		t.Fatal("a name with an open task is forgotten, or its entries are not")
 	}
@@ -264,7 +238,7 @@ func TestTheOrderOfUse(t *testing.T) {
 				order = append(order[:at], order[at+1:]...)
 			}
 			if at >= 0 && rapid.IntRange(0, 3).Draw(t, "forget") == 0 {
-				x.forget(x.names[of])
+				x.lose(x.names[of], true, true)
 			} else {
 				x.runs(of, rapid.SampledFrom([]string{"a", "b"}).Draw(t, "class"), 1)
 				order = append(order, of)

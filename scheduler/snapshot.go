@@ -16,6 +16,11 @@ func (r *Replica) Push(now time.Duration, s *cluster.Snapshot) (*Actions, error)
 		return &r.actions, cluster.Errorf(cluster.Stale, "snapshot %d is for incarnation %d of scheduler %s; this is %d",
 			s.Version, s.ReceiverIncarnation, r.cfg.Name, r.cfg.Incarnation)
 	}
+	if s.Roster != nil {
+		for i := range s.Roster.Nodes {
+			r.catalog.Class(s.Roster.Nodes[i].Class)
+		}
+	}
 	r.experience.merge(s.Experience)
 	if s.Incarnation == r.service && s.Version <= r.version {
 		return &r.actions, nil

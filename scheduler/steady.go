@@ -24,19 +24,25 @@ func (o *ownRuns) settle(took int64) {
 	o.steady += (math.Log(float64(took)) - o.steady) / float64(o.since)
 }
 
-// steady returns what is expected where the newest runs are as given, in order of size: what they usually were, if there are
+// steady returns what is expected where the newest runs are as given, in order of size. Every writer counts by its share of them.
+// It is what they usually were, if there are
 // more of those and the newest are no further from it than chance takes them; else the median of the newest, and also where they
 // hardly scatter, as it is exact then.
 func (on *onClass) steady(newest []int64) (usual int64, changed bool) {
-	var sum, runs int64
+	var sum, weights, runs int64
 	for _, s := range on.entries {
-		sum += s.SteadyLog * s.SteadyRuns
+		if s.at == 0 {
+			continue // it is gone, or has no more such tasks
+		}
+		weight := s.SteadyRuns * int64(s.at)
+		sum += s.SteadyLog * weight
+		weights += weight
 		runs += s.SteadyRuns
 	}
 	if len(newest) < keptRuns || runs <= keptRuns {
 		return on.median, false
 	}
-	before := float64(sum) / float64(runs) / 1000
+	before := float64(sum) / float64(weights) / 1000
 	off := math.Abs(math.Log(float64(on.median)) - before)
 	switch chance := changedBy * errorOfMedian(newest); {
 	case off > max(chance, trifle):

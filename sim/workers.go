@@ -19,7 +19,7 @@ type workerShell struct {
 
 	notifiers []worker.Notifier // by scheduler
 	reporter  worker.Reporter
-	alarm     time.Duration // when the node looks at tasks past their estimates; 0: none is set
+	alarms    []time.Duration // when the node looks at tasks past their estimates, the next one last
 }
 
 // enqueued is the handler of a batch of placements.
@@ -68,24 +68,29 @@ func (w *workerShell) perform(actions *worker.Actions) {
 	w.watch()
 }
 
-// watch sets an alarm for the moment at which a task may have run past its estimate.
+// watch sets an alarm for the moment at which a task may have run past its estimate, unless one is set for that moment or an earlier
+// one, after which it watches again.
 func (w *workerShell) watch() {
 	due := w.node.Due()
-	if due == 0 || w.alarm != 0 && w.alarm <= due {
+	if due == 0 {
 		return
 	}
-	w.alarm = due
+	at := max(due, w.now())
+	if last := len(w.alarms) - 1; last >= 0 && w.alarms[last] <= at {
+		return
+	}
+	w.alarms = append(w.alarms, at)
 	m := w.sim.take(noRequest)
 	m.stage, m.node, m.origin = overran, w.index, w.epoch
-	w.sim.onHeap(max(0, due-w.now()), m)
+	w.sim.onHeap(at-w.now(), m)
 }
 
-// overran takes the alarm, unless an earlier one has been set since: then that one has looked.
+// overran takes an alarm. Those of earlier moments have gone off.
 func (w *workerShell) overran(m *message) {
-	if !w.up || w.epoch != m.origin || w.alarm == 0 || w.alarm > w.now() {
+	if !w.up || w.epoch != m.origin {
 		return
 	}
-	w.alarm = 0
+	w.alarms = w.alarms[:len(w.alarms)-1]
 	actions := w.node.Overran(w.now())
 	w.perform(&actions)
 }

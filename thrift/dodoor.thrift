@@ -351,9 +351,10 @@ struct CompletionNotice {
 // ---------------------------------------------------------------- estimates
 
 enum EstimateRule {
-  LEARNED = 1,        // the median of what was seen
+  LEARNED = 1,        // what was seen there
   PROFILE = 2,        // the profile's figure
   BORROWED = 3,       // what was seen on another class
+  DEFAULT = 4,        // what nobody knows takes
 }
 
 // How long tasks of one name are expected to run on one class of nodes, and why.

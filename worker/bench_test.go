@@ -94,3 +94,27 @@ func heap() uint64 {
 	runtime.ReadMemStats(&m)
 	return m.HeapAlloc
 }
+
+// BenchmarkOverrunReport is a report by a node all of whose tasks have run past their estimates.
+func BenchmarkOverrunReport(b *testing.B) {
+	for _, tasks := range []int{1, 64, 4096} {
+		b.Run(fmt.Sprint("tasks=", tasks), func(b *testing.B) {
+			n := newNode(b, func(c *Config) { c.Node.Slots, c.Node.Capacity = tasks, cluster.Resources{1e9, 1e9} })
+			s := attach(b, n, "s", 1)
+			for i := range seenRatios {
+				s.enqueue(b, n, 0, fmt.Sprint("over-", i), shape(1, 1, 1))
+				finished(n, time.Duration(i)*time.Second, fmt.Sprint("over-", i))
+			}
+			for i := range tasks {
+				s.enqueue(b, n, 0, fmt.Sprint(i), shape(1, 1, 1))
+			}
+			var report cluster.Report
+			now := 10 * time.Second
+			b.ReportAllocs()
+			for b.Loop() {
+				now += time.Millisecond
+				n.FillReport(now, &report)
+			}
+		})
+	}
+}

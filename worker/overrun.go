@@ -2,7 +2,6 @@ package worker
 
 import (
 	"math"
-	"slices"
 	"time"
 
 	"dodoor/internal/cluster"
@@ -17,33 +16,31 @@ import (
 type overruns struct {
 	on      bool
 	running []*task
-	seen    [seenRatios]ratio
-	ended   int // ever seen
+	seen    ratios
 
-	over time.Duration // no running task is past its estimate before; never: none runs
-	due  time.Duration // nor does one have to be reported
+	due  time.Duration // no running task has to be reported before; never: none runs
+	next time.Duration // nor would it be, since one just was
+
+	sum    cluster.Load  // of what running tasks add, as of a moment, without those that have ended since
+	as     time.Duration // that moment
+	summed bool
 }
 
-// ratio is how many times its estimate a task ran.
-type ratio struct {
-	kind  kind
-	times float64
-}
-
-// kind is what tasks have in common whose estimates are wrong alike.
-type kind struct{ program, mode string }
-
-const (
-	seenRatios  = 64 // the newest are kept
-	enoughAlike = 8  // of one kind speak for it alone
-	never       = time.Duration(math.MaxInt64)
-)
+const never = time.Duration(math.MaxInt64)
 
 // grace is what a task runs past its estimate before that is news, as a share of the estimate. Emulated tasks end at their
 // estimates, but for what a timer is late.
 const grace = 1.0 / 8
 
-func newOverruns(on bool) overruns { return overruns{on: on, over: never, due: never} }
+// patience is what a task runs past its estimate at least before that is news, and what passes between two reports of such
+// news: however many short tasks run long, a node sends ten reports a second for them, and not some for each.
+const patience = 100 * time.Millisecond
+
+// sumHolds is how long a sum holds. Reports and probes are many, and what they say is a guess: it may be this old, so that
+// what it costs depends on time, and not on how many ask.
+const sumHolds = 10 * time.Millisecond
+
+func newOverruns(on bool) overruns { return overruns{on: on, due: never} }
 
 // estimated is how long t runs by its estimate. An estimate of nothing counts as the least that there is.
 func (t *task) estimated() time.Duration {
@@ -66,9 +63,9 @@ func (o *overruns) begin(t *task) {
 		return
 	}
 	estimated := t.estimated()
-	t.place, t.reported = len(o.running), t.started+estimated+time.Duration(grace*float64(estimated))
+	t.place, t.reported = len(o.running), t.started+estimated+max(patience, time.Duration(grace*float64(estimated)))
 	o.running = append(o.running, t)
-	o.over, o.due = min(o.over, t.started+estimated), min(o.due, t.reported)
+	o.due = min(o.due, t.reported)
 }
 
 // end takes a task that ran. Only those that finished say how long tasks take.
@@ -81,82 +78,69 @@ func (o *overruns) end(t *task) {
 	o.running[t.place].place = t.place
 	o.running[last] = nil
 	if o.running = o.running[:last]; last == 0 {
-		o.over, o.due = never, never
+		o.due = never
 	}
+	o.sum = o.sum.Sub(t.longer())
+	t.beyond = 0
 	if t.result.Outcome == cluster.Finished {
-		o.seen[o.ended%seenRatios] = ratio{t.kind(), t.ratio(t.ended)}
-		o.ended++
+		o.seen.add(t.kind(), t.ratio(t.ended))
 	}
 }
 
 // ratio is how many times its estimate t has run.
 func (t *task) ratio(now time.Duration) float64 { return float64(t.ran(now)) / float64(t.estimated()) }
 
+// longer is what t adds to the load that is reported, as of the last sum.
+func (t *task) longer() cluster.Load {
+	return cluster.Load{Duration: t.beyond, Work: t.shape.Demand[cluster.Cores] * t.beyond}
+}
+
 // remaining is how much longer than now a task is expected to run that is past its estimate: as long as the median of those
 // that ran longer than it has; where none did, as long again.
 func (o *overruns) remaining(now time.Duration, t *task) time.Duration {
-	var alike, all [seenRatios]float64
-	same, longerAlike, longer := 0, 0, 0
-	kind, has := t.kind(), t.ratio(now)
-	for _, r := range o.seen[:min(o.ended, seenRatios)] {
-		if r.times > has {
-			all[longer] = r.times
-			longer++
-		}
-		if r.kind != kind {
-			continue
-		}
-		if same++; r.times > has {
-			alike[longerAlike] = r.times
-			longerAlike++
-		}
-	}
-	above := all[:longer]
-	if same >= enoughAlike {
-		above = alike[:longerAlike]
-	}
-	if len(above) == 0 {
+	median, some := o.seen.longer(t.kind(), t.ratio(now))
+	if !some {
 		return t.ran(now)
 	}
-	slices.Sort(above)
-	return max(0, span(above[(len(above)-1)/2]*float64(t.estimated()))-t.ran(now))
+	return max(0, span(median*float64(t.estimated()))-t.ran(now))
 }
 
 // span is a duration of so many nanoseconds, or the longest one that leaves room for a sum.
 func span(ns float64) time.Duration { return time.Duration(math.Min(ns, math.MaxInt64/2)) }
 
 // extra is what running tasks that are past their estimates add to the load that is reported.
-func (o *overruns) extra(now time.Duration) (more cluster.Load) {
-	if now <= o.over {
-		return more
+func (o *overruns) extra(now time.Duration) cluster.Load {
+	if !o.summed || now < o.as || now-o.as >= sumHolds {
+		o.add(now)
 	}
-	o.over = never
-	for _, t := range o.running {
-		ends := t.started + t.estimated()
-		o.over = min(o.over, ends)
-		if now <= ends {
-			continue
-		}
-		left := int64(math.Min(math.Ceil(float64(o.remaining(now, t))*t.scale/float64(time.Millisecond)), float64(cluster.MaxDuration)))
-		beyond := max(0, left-t.shape.Duration)
-		more.Duration += beyond
-		more.Work += t.shape.Demand[cluster.Cores] * beyond
-	}
-	return more
+	return o.sum
 }
 
-// Overran takes a moment that Due named: a report is due when a task has passed its estimate, and when it has run twice, four
-// times ... as long.
+// add works the sum out.
+func (o *overruns) add(now time.Duration) {
+	o.sum, o.as, o.summed = cluster.Load{}, now, true
+	for _, t := range o.running {
+		if t.beyond = 0; now <= t.started+t.estimated() {
+			continue
+		}
+		left := math.Ceil(float64(o.remaining(now, t)) * t.scale / float64(time.Millisecond))
+		t.beyond = max(0, int64(math.Min(left, float64(cluster.MaxDuration)))-t.shape.Duration)
+		o.sum = o.sum.Add(t.longer())
+	}
+}
+
+// Overran takes a moment that Due named: a report is due when a task has run a while past its estimate, and when it has run
+// twice, four times ... as long.
 func (n *Node) Overran(now time.Duration) Actions {
 	var actions Actions
 	o := &n.overruns
-	if now < o.due {
+	if now < max(o.due, o.next) {
 		return actions
 	}
 	o.due = never
 	for _, t := range o.running {
 		if now >= t.reported {
-			actions.Report = true
+			actions.Report, o.next = true, now+patience
 			next := t.estimated()
 			for next <= t.ran(now) && next < never/2 {
 				next *= 2
@@ -174,5 +158,5 @@ func (n *Node) Due() time.Duration {
 	if n.overruns.due == never {
 		return 0
 	}
-	return n.overruns.due
+	return max(n.overruns.due, n.overruns.next)
 }

@@ -101,3 +101,38 @@ func TestOverrunsAllocateNothing(t *testing.T) {
 		t.Errorf("%v allocations", allocs)
 	}
 }
+
+// Many short tasks that run long are not as many reports, whenever each of them has run too long.
+func TestReportsOfOverrunsAreRare(t *testing.T) {
+	n := newNode(t, func(c *Config) { c.Node.Slots, c.Node.Capacity = 1000, cluster.Resources{1e6, 1e6} })
+	s := attach(t, n, "s", 1)
+	for i := range 1000 {
+		s.enqueue(t, n, time.Duration(i)*time.Millisecond, fmt.Sprint(i), cluster.Shape{Demand: cluster.Resources{1}, Duration: 1})
+	}
+	reports := 0
+	for now := n.Due(); now < 10*time.Second; now = n.Due() {
+		if n.Overran(now).Report {
+			reports++
+		}
+		if n.Due() <= now {
+			t.Fatalf("at %v, it looks again at %v", now, n.Due())
+		}
+	}
+	if reports == 0 || reports > 100 {
+		t.Errorf("%d reports within 10 s, want some, and one in 100 ms at most", reports)
+	}
+}
+
+// What is beyond estimates is worked out anew once it is a while old, and not for each who asks.
+func TestSumsOfOverrunsHold(t *testing.T) {
+	n := newNode(t)
+	s := attach(t, n, "s", 1)
+	s.enqueue(t, n, 0, "a", shape(1, 1, 1))
+	s.enqueue(t, n, 0, "b", shape(1, 1, 1))
+	pending := func(now time.Duration) int64 { return n.Report(now).Load.Duration }
+	expect(t, "first", pending(2*time.Second), 4000)
+	expect(t, "soon after", pending(2*time.Second+9*time.Millisecond), 4000)
+	expect(t, "when one has ended", func() int64 { finished(n, 2009*time.Millisecond, "a"); return pending(2009 * time.Millisecond) }(), 2000)
+	expect(t, "later", pending(2*time.Second+10*time.Millisecond), 2010)
+	expect(t, "earlier", pending(time.Second), 1000)
+}

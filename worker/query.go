@@ -64,8 +64,8 @@ type Stats struct {
 	Draining        bool
 	Capacity        cluster.Resources
 	Reserved        cluster.Resources // by running tasks
-	Load            cluster.Load
-	Blocked         time.Duration // cumulative head-of-line blocking
+	Load            cluster.Load      // of what it holds, by its estimates; what reports add for tasks past theirs is not in it
+	Blocked         time.Duration     // cumulative head-of-line blocking
 	Counts          Counts
 }
 

@@ -29,6 +29,7 @@ type task struct {
 
 	place    int           // among the running ones
 	reported time.Duration // when a report is due next, because it still runs
+	beyond   int64         // milliseconds that it counts more than its estimate, as of the last sum
 
 	// Everybody who placed it and has not acknowledged its completion. More than one when a client
 	// tried again at another scheduler: the task runs once, and each of them is told.

@@ -383,6 +383,7 @@ const (
 	EstimateRule_LEARNED  EstimateRule = 1
 	EstimateRule_PROFILE  EstimateRule = 2
 	EstimateRule_BORROWED EstimateRule = 3
+	EstimateRule_DEFAULT  EstimateRule = 4
 )
 
 func (p EstimateRule) String() string {
@@ -393,6 +394,8 @@ func (p EstimateRule) String() string {
 		return "PROFILE"
 	case EstimateRule_BORROWED:
 		return "BORROWED"
+	case EstimateRule_DEFAULT:
+		return "DEFAULT"
 	}
 	return "<UNSET>"
 }
@@ -405,6 +408,8 @@ func EstimateRuleFromString(s string) (EstimateRule, error) {
 		return EstimateRule_PROFILE, nil
 	case "BORROWED":
 		return EstimateRule_BORROWED, nil
+	case "DEFAULT":
+		return EstimateRule_DEFAULT, nil
 	}
 	return EstimateRule(0), fmt.Errorf("not a valid EstimateRule string")
 }

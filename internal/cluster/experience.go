@@ -38,12 +38,13 @@ type Run struct {
 type EstimateRule uint8
 
 const (
-	LearnedRule  EstimateRule = iota + 1 // the median of what was seen
+	LearnedRule  EstimateRule = iota + 1 // what was seen there
 	ProfileRule                          // the profile's figure
 	BorrowedRule                         // what was seen on another class
+	DefaultRule                          // what nobody knows takes
 )
 
-var estimateRules = [...]string{"", "learned", "profile", "borrowed"}
+var estimateRules = [...]string{"", "learned", "profile", "borrowed", "default"}
 
 func (r EstimateRule) String() string {
 	if int(r) < len(estimateRules) {

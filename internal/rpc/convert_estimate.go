@@ -137,7 +137,7 @@ func (d *decoder) estimates(w []*dodoor.Estimate) []cluster.Estimate {
 	for i, m := range w {
 		d.enter("estimates", i)
 		list[i] = cluster.Estimate{Name: d.learnedName("name", m.Name), Class: d.name("node_class", m.NodeClass),
-			Duration: d.between("duration_ms", m.DurationMs, 0, cluster.MaxDuration), Rule: enum(d, "rule", m.Rule, cluster.BorrowedRule),
+			Duration: d.between("duration_ms", m.DurationMs, 0, cluster.MaxDuration), Rule: enum(d, "rule", m.Rule, cluster.DefaultRule),
 			Count: d.count("count", m.Count), Median: d.between("median_ms", m.MedianMs, 0, cluster.MaxDuration),
 			P95: d.between("p95_ms", m.P95Ms, 0, cluster.MaxDuration), Off: d.between("off_permille", m.OffPermille, 0, cluster.MaxMiss),
 			Cores: d.known("millicores", m.Millicores), Memory: d.known("memory_mib", m.MemoryMib)}

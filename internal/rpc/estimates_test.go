@@ -37,7 +37,7 @@ var experiences = rapid.Custom(func(t *rapid.T) cluster.Experience {
 var estimates = rapid.Custom(func(t *rapid.T) cluster.Estimate {
 	x := experiences.Draw(t, "seen")
 	return cluster.Estimate{Name: x.Name, Class: x.Class, Duration: durations.Draw(t, "duration"),
-		Rule:  cluster.EstimateRule(rapid.IntRange(1, int(cluster.BorrowedRule)).Draw(t, "rule")),
+		Rule:  cluster.EstimateRule(rapid.IntRange(1, int(cluster.DefaultRule)).Draw(t, "rule")),
 		Count: counts.Draw(t, "count"), Median: durations.Draw(t, "median"), P95: durations.Draw(t, "p95"), Off: x.Off, Cores: x.Cores,
 		Memory: x.Memory}
 })

@@ -39,6 +39,14 @@ func TestDeviceEnv(t *testing.T) {
 			t.Errorf("contained %v: %q, want %q", c.contained, got, c.want)
 		}
 	}
+	s.Devices[0].IDs = nil
+	if got := DeviceEnv(&s, true); !slices.Contains(got, "NVIDIA_VISIBLE_DEVICES=void") {
+		t.Errorf("a container without GPUs is told %q, and sees what its image asks for", got)
+	}
+	if got := DeviceEnv(&s, false); !slices.Contains(got, "CUDA_VISIBLE_DEVICES=") || slices.Contains(got, "NVIDIA_VISIBLE_DEVICES=void") {
+		t.Errorf("a program without GPUs is told %q", got)
+	}
+	s = withDevices()
 	s.Devices[0].Driver = ""
 	if got := DeviceEnv(&s, true); !slices.Contains(got, "CUDA_VISIBLE_DEVICES=0,2") {
 		t.Errorf("a container that sees every device is told %q", got)
@@ -49,12 +57,12 @@ func TestDeviceEnv(t *testing.T) {
 func TestCommandsDoNotChooseTheirDevices(t *testing.T) {
 	s := withDevices()
 	s.Command = &cluster.Command{Template: &cluster.Template{Env: []string{"CUDA_VISIBLE_DEVICES=1", "A=1", "DODOOR_GPU=1", "X=0",
-		"DODOOR_ROBOT=r", "CUDA_VISIBLE_DEVICES_=x"}}}
+		"DODOOR_ROBOT=r", "CUDA_VISIBLE_DEVICES_=x", "NVIDIA_VISIBLE_DEVICES=all"}}}
 	got := CommandEnv(&s, "w")
 	if !slices.Equal(got[:2], []string{"A=1", "CUDA_VISIBLE_DEVICES_=x"}) || strings.Contains(strings.Join(got[2:], " "), "VISIBLE") {
 		t.Errorf("%q", got)
 	}
-	if len(s.Command.Template.Env) != 6 || s.Command.Template.Env[0] != "CUDA_VISIBLE_DEVICES=1" {
+	if len(s.Command.Template.Env) != 7 || s.Command.Template.Env[0] != "CUDA_VISIBLE_DEVICES=1" {
 		t.Error("the template has changed")
 	}
 }
@@ -65,7 +73,7 @@ func TestTells(t *testing.T) {
 	s.Command = &cluster.Command{Template: &cluster.Template{}, Entries: []string{"x"}}
 	own := CommandEnv(&s, "w")
 	for _, variable := range own {
-		if name, _, _ := strings.Cut(variable, "="); !Tells(name) || !strings.HasPrefix(name, OwnVariables) {
+		if name, _, _ := strings.Cut(variable, "="); !Tells(name) || !strings.HasPrefix(name, ownVariables) {
 			t.Errorf("%s is not known", name)
 		}
 	}

@@ -75,14 +75,14 @@ func TestNoDeviceRequests(t *testing.T) {
 
 var errNoDriver = errors.New(`could not select device driver "nvidia" with capabilities: [[gpu]]`)
 
-// An engine that cannot give the devices says so, and the task fails with its words.
+// A task never began whose devices the engine cannot give: it is placed elsewhere.
 func TestDevicesThatTheEngineLacks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFake(time.Second, 0, "")
 		f.once("start", func(context.Context) error { return errNoDriver })
 		s := contained(1, 64)
 		s.Devices = given()
-		if r := f.executor().Run(t.Context(), s); r.Outcome != cluster.Failed || !strings.Contains(r.Reason, errNoDriver.Error()) {
+		if r := f.executor().Run(t.Context(), s); r.Outcome != cluster.Lost || !strings.Contains(r.Reason, errNoDriver.Error()) {
 			t.Errorf("%+v", r)
 		}
 	})

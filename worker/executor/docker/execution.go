@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/containerd/errdefs"
@@ -196,10 +197,18 @@ func (x *execution) neverBegan(ctx context.Context, err error) worker.Result {
 	return worker.Result{Outcome: outcome, ExitCode: executor.NoExitCode, Reason: err.Error()}
 }
 
+// noDriver is in the words of an engine that lacks the driver of a device request. It has no other way to tell, before or then:
+// a worker that failed such tasks at once would look idle to schedulers, and get them all.
+const noDriver = "could not select device driver"
+
 // notStarted is the result of a task whose container the engine did not start, or did not say so.
 func (x *execution) notStarted(ctx context.Context, err error) worker.Result {
 	if ctx.Err() != nil {
 		return executor.Interrupted(ctx)
+	}
+	if strings.Contains(err.Error(), noDriver) {
+		return worker.Result{Outcome: cluster.Lost, ExitCode: executor.NoExitCode,
+			Reason: fmt.Sprintf("the container engine of worker %s cannot give devices: %v", x.cfg.Worker, err)}
 	}
 	exitCode := executor.NoExitCode
 	if state, _ := x.inspect(); state != nil && state.ExitCode != 0 {
