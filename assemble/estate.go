@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"dodoor/internal/keeper"
+	"dodoor/worker/executor/confine"
 	"dodoor/worker/executor/docker"
 	"dodoor/worker/executor/process"
 )
@@ -20,6 +21,14 @@ type estate struct {
 func leaves(e estate) {
 	if note, err := json.Marshal(e); err == nil {
 		keeper.Note(string(note))
+	}
+}
+
+// KillGroups kills what runs in control groups of a process that is gone, by a note of it.
+func KillGroups(note string) {
+	var e estate
+	if json.Unmarshal([]byte(note), &e) == nil && programs(e.Executor) {
+		confine.Sweep(e.Worker)
 	}
 }
 

@@ -6,11 +6,15 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"runtime"
 	"strings"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
 	"dodoor/conf"
 	"dodoor/internal/cgroup"
+	"dodoor/internal/needs"
 )
 
 func problems(found []Finding) string {
@@ -103,6 +107,35 @@ func TestGroupsOfUnits(t *testing.T) {
 		a := &Agent{c: &conf.Config{Cluster: conf.Cluster{Supervision: c.supervision}}, systemd: systemd{booted: c.booted}}
 		if got := a.elsewhere(c.reason); got != c.want {
 			t.Errorf("%v, %+v", got, c)
+		}
+		for _, required := range []bool{false, true} {
+			found := a.unlimited(c.reason, required)
+			if len(found) == 0 != c.want || len(found) > 0 && found[0].Warning == required {
+				t.Errorf("required %t: %+v, %+v", required, found, c)
+			}
+		}
+	}
+}
+
+// Limits that are required are asked for as others are, so that what the check finds is whether there are any.
+func TestRequiredGroups(t *testing.T) {
+	for rule, warning := range map[string]bool{"auto": true, "required": false} {
+		s := withSystemd(t, "[cluster]\nsupervision = \"own\"\n[worker]\nexecutor = \"process\"\n"+
+			"[process]\nallow = [\"/bin/sh\"]\ncgroup = \""+rule+"\"\n")
+		found := make(chan []Finding)
+		go func() {
+			runtime.LockOSThread() // for good: the thread ends with the goroutine
+			if os.Geteuid() == 0 {
+				_ = unix.Setfsuid(65534) // who makes no groups
+			}
+			found <- s.checkWorker()
+		}()
+		all := <-found
+		if len(all) == 0 {
+			needs.Real(t, errors.New("whoever runs this test may make control groups, and is not root"))
+		}
+		if f := all[0]; !strings.HasPrefix(f.Problem, "tasks may take more") || f.Warning != warning {
+			t.Errorf("%s: %+v", rule, f)
 		}
 	}
 }

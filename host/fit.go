@@ -14,6 +14,7 @@ import (
 	"dodoor/conf"
 	"dodoor/internal/cgroup"
 	"dodoor/internal/cluster"
+	"dodoor/worker/executor/confine"
 )
 
 // Check finds what would keep this host's services from working, and prints it. It fails where there is a problem.
@@ -70,6 +71,10 @@ func (a *Agent) checkWorker() []Finding {
 		return nil // no worker here
 	}
 	c := a.c.As(s)
+	required := c.Process.Cgroup == confine.Required
+	if required {
+		c.Process.Cgroup = confine.Auto // whether there are limits here is one question, whether it matters another
+	}
 	var found []Finding
 	real := false
 	for _, name := range assemble.Executors(c) {
@@ -79,10 +84,7 @@ func (a *Agent) checkWorker() []Finding {
 			continue
 		}
 		real = real || !e.Emulates()
-		if reason := e.Unlimited(); reason != nil && !a.elsewhere(reason) {
-			found = append(found, Finding{Problem: fmt.Sprintf("tasks may take more than their demand: %v", reason),
-				Remedy: "run as root, or with a delegated control group", Warning: true})
-		}
+		found = append(found, a.unlimited(e.Unlimited(), required)...)
 		if err := e.Close(); err != nil && !errors.Is(err, os.ErrClosed) {
 			found = append(found, Finding{Problem: fmt.Sprintf("executor %s: %v", name, err), Remedy: "see the message", Warning: true})
 		}
@@ -91,6 +93,15 @@ func (a *Agent) checkWorker() []Finding {
 		found = append(found, tooSmall(class)...)
 	}
 	return found
+}
+
+// unlimited judges why tasks would have no limits, if there is a reason: a problem only where the limits are required.
+func (a *Agent) unlimited(reason error, required bool) []Finding {
+	if reason == nil || a.elsewhere(reason) {
+		return nil
+	}
+	return []Finding{{Problem: fmt.Sprintf("tasks may take more than their demand: %v", reason),
+		Remedy: "run as root, or with a delegated control group", Warning: !required}}
 }
 
 // elsewhere reports whether what keeps this process from making control groups is where it runs, and the worker will run in a

@@ -66,10 +66,20 @@ func main() {
 	keeper.Exit(dispatch(os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// sweep removes what a process that had this one as its keeper has left, and returns its exit code.
+// sweep ends and removes what a process that had this one as its keeper has left, and returns its exit code. Groups come first:
+// nobody gets away from the kernel.
 func sweep(end *keeper.End, stderr io.Writer) int {
-	if end.Left > 0 {
-		fmt.Fprintf(stderr, "dodoor: %d processes of tasks do not die: they wait for a disk or the like\n", end.Left)
+	if len(end.Notes) > 0 {
+		for _, note := range end.Notes {
+			assemble.KillGroups(note)
+		}
+		end.Kill()
+	}
+	if n := end.Left - end.Denied; n > 0 {
+		fmt.Fprintf(stderr, "dodoor: %d processes of tasks do not die: they wait for a disk or the like\n", n)
+	}
+	if end.Denied > 0 {
+		fmt.Fprintf(stderr, "dodoor: %d processes of tasks are other users', and this one may not kill them: root can\n", end.Denied)
 	}
 	localcluster.SweepFolders()
 	for _, note := range end.Notes {

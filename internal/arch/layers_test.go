@@ -52,7 +52,7 @@ var layers = map[string][]string{
 	"internal/procfs":       {},
 	"internal/cgroup":       {"internal/poll", "internal/procfs"},
 	"internal/procgroup":    {"internal/cgroup", "internal/procfs"},
-	"internal/keeper":       {"internal/poll", "internal/procfs"},
+	"internal/keeper":       {"internal/procfs"},
 	"internal/keeper/first": {"internal/keeper"},
 
 	"job":       {"internal/cluster", "internal/placeholder"},
@@ -103,7 +103,8 @@ var layers = map[string][]string{
 		"internal/keeper", "internal/procgroup", "internal/rpc", "internal/telemetry", "internal/version", "scheduler",
 		"scheduler/schedulerd", "sim", "worker", "worker/executor", "worker/executor/confine", "worker/executor/docker",
 		"worker/executor/process", "worker/executor/stressng", "worker/spool", "worker/workerd"},
-	"host": {"assemble", "conf", "internal/cgroup", "internal/cluster", "internal/poll", "internal/procfs", "internal/wholefile"},
+	"host": {"assemble", "conf", "internal/cgroup", "internal/cluster", "internal/poll", "internal/procfs", "internal/wholefile",
+		"worker/executor/confine"},
 	"localcluster": {"assemble", "conf", "generator/drive", "internal/cluster", "internal/poll", "internal/procfs", "internal/rpc",
 		"internal/telemetry"},
 	"profile": {"assemble", "conf", "internal/version", "internal/cluster", "internal/progress", "internal/wholefile", "report/plots",

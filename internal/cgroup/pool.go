@@ -1,13 +1,15 @@
 package cgroup
 
-import "sync"
+import (
+	"slices"
+	"sync"
+)
 
 // spares are the groups of tasks that have ended and left nobody in them, for tasks with the same limits: to make a group and to
 // remove it takes the kernel longer than many a task runs.
 type spares struct {
 	mu     sync.Mutex
-	n      int
-	groups map[Limits][]*Group
+	groups []*Group // the one that has waited longest first
 }
 
 // mostSpares bounds how many a process keeps.
@@ -17,28 +19,25 @@ const mostSpares = 256
 func (s *spares) take(l Limits) *Group {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	all := s.groups[l]
-	if len(all) == 0 {
+	i := slices.IndexFunc(s.groups, func(g *Group) bool { return g.limits == l })
+	if i < 0 {
 		return nil
 	}
-	s.n--
-	s.groups[l] = all[1:]
-	return all[0]
+	g := s.groups[i]
+	s.groups = slices.Delete(s.groups, i, i+1)
+	return g
 }
 
-// keep reports whether there was room.
-func (s *spares) keep(g *Group) bool {
+// keep keeps a group, and returns one that there is no room for any more: its limits may not come back. nil: there was room.
+func (s *spares) keep(g *Group) (out *Group) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.n >= mostSpares {
-		return false
+	if len(s.groups) >= mostSpares {
+		out = s.groups[0]
+		s.groups = slices.Delete(s.groups, 0, 1)
 	}
-	if s.groups == nil {
-		s.groups = map[Limits][]*Group{}
-	}
-	s.n++
-	s.groups[g.limits] = append(s.groups[g.limits], g)
-	return true
+	s.groups = append(s.groups, g)
+	return out
 }
 
 // renewed returns a group that serves again; nil: there is none.
@@ -52,9 +51,12 @@ func (c *Groups) renewed(l Limits) *Group {
 }
 
 // Release takes the group of a task back that has ended. It may serve again where nothing of the task is left in it and again
-// says that tasks have no right to change their groups. Otherwise it goes.
+// says that tasks have no right to change their groups. Otherwise it goes, or the one that has waited longest does for it.
 func (c *Groups) Release(g *Group, again bool) error {
-	if again && c.version.Renewable() && g.empty.Load() && c.spares.keep(g) {
+	if again && c.version.Renewable() && g.empty.Load() {
+		g = c.spares.keep(g)
+	}
+	if g == nil {
 		return nil
 	}
 	return g.Remove()

@@ -1,6 +1,8 @@
 package cgroup
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -68,4 +70,34 @@ func TestGroupsInTurn(t *testing.T) {
 			},
 		})
 	})
+}
+
+// Groups whose limits do not come back make room for others.
+func TestGroupsOfRareLimitsGo(t *testing.T) {
+	v := &poolVersion{root: t.TempDir(), worn: map[*Group]bool{}}
+	c, err := New(v, "w")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	use := func(memory int64) *Group {
+		g, err := c.Create("t", Limits{Millicores: 1, Memory: memory})
+		if err != nil {
+			t.Fatal(err)
+		}
+		g.empty.Store(true)
+		if err := c.Release(g, true); err != nil {
+			t.Fatal(err)
+		}
+		return g
+	}
+	for i := range int64(2 * mostSpares) {
+		use(i)
+	}
+	if use(-1) != use(-1) {
+		t.Error("a group does not serve again")
+	}
+	if left, err := os.ReadDir(filepath.Join(v.root, c.own)); err != nil || len(left) != mostSpares {
+		t.Errorf("%d groups, %v", len(left), err)
+	}
 }

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -23,19 +24,23 @@ const Title = "dodoor-keeper"
 
 // End is how a child of this process has ended, and what it said that it might leave.
 type End struct {
-	Code  int // its own, or 128 plus the number of the signal that killed it, as a shell has it
-	Notes []string
-	Left  int // processes that have not died, however often they were killed
+	Code   int // its own, or 128 plus the number of the signal that killed it, as a shell has it
+	Notes  []string
+	Left   int // processes that have not died, however often they were killed
+	Denied int // those of them that this process may not kill
 }
+
+// Kill kills whatever the child has left running. Begin has done so where there are no notes.
+func (e *End) Kill() { e.Left, e.Denied = killAll(true) }
 
 var over *End
 
 // Over returns the end of this keeper's child; it is nil in every other process.
 func Over() *End { return over }
 
-// Begin makes this process the keeper of another like it, with the same arguments, and returns when that has ended: the rest
-// is to remove what it left. In the child it returns at once. Where no child can be started, this process goes on
-// without a keeper, and says so.
+// Begin makes this process the keeper of another like it, with the same arguments, and returns when that has ended out of
+// order: the rest is to kill and to remove what it left. In the child it returns at once. Where no child can be started, this
+// process goes on without a keeper, and says so.
 func Begin() {
 	if adopt() {
 		return
@@ -45,8 +50,10 @@ func Begin() {
 		fmt.Fprintf(os.Stderr, "dodoor: without a keeper, what tasks start can outlive this process if that is killed: %v\n", err)
 		return
 	}
-	over = k.stay()
-	if len(over.Notes) == 0 && over.Left == 0 {
+	if over = k.stay(); len(over.Notes) > 0 {
+		return
+	}
+	if over.Kill(); over.Left == 0 {
 		os.Exit(over.Code)
 	}
 }
@@ -66,10 +73,8 @@ func start() (*keeper, error) {
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return nil, os.NewSyscallError("prctl", err)
 	}
-	program, err := os.Executable()
-	if err != nil {
-		return nil, err
-	}
+	noteEarlier()
+	reserve()
 	ours, theirs, err := connection()
 	if err != nil {
 		return nil, err
@@ -81,7 +86,7 @@ func start() (*keeper, error) {
 			signal.Notify(k.signals, s)
 		}
 	}
-	k.child, err = syscall.ForkExec(program, os.Args, &syscall.ProcAttr{Env: append(os.Environ(), variable+"="+strconv.Itoa(theirs)),
+	k.child, err = syscall.ForkExec("/proc/self/exe", os.Args, &syscall.ProcAttr{Env: append(os.Environ(), variable+"="+strconv.Itoa(theirs)),
 		Files: []uintptr{0, 1, 2}})
 	if err != nil {
 		signal.Reset(relayed...)
@@ -104,7 +109,10 @@ func connection() (ours *os.File, theirs int, err error) {
 	return os.NewFile(uintptr(ends[0]), "child"), ends[1], nil
 }
 
-// stay stays until the child and all that it has left are gone.
+// lastNotes is how long to wait for what the child has noted last, once it is gone.
+const lastNotes = time.Second
+
+// stay stays until the child is gone.
 func (k *keeper) stay() *End {
 	go k.read()
 	go func() {
@@ -115,7 +123,7 @@ func (k *keeper) stay() *End {
 		}
 	}()
 	end := &End{Code: k.wait()}
-	end.Left = killAll(reaped)
+	_ = k.conn.SetReadDeadline(time.Now().Add(lastNotes)) // a process that it was about to start may have the other end, too
 	end.Notes = <-k.notes
 	return end
 }

@@ -28,10 +28,16 @@ func adopt() bool {
 	if !given || err != nil || fd < 3 {
 		return false
 	}
-	// The one who made the connection has to be the parent: a variable may come from anywhere.
 	peer, err := unix.GetsockoptUcred(fd, unix.SOL_SOCKET, unix.SO_PEERCRED)
-	if err != nil || int(peer.Pid) != os.Getppid() {
-		return false
+	if err != nil || peer.Pid == 0 {
+		return false // a variable may come from anywhere
+	}
+	// The one who made the connection has to be the parent, and to be there. Otherwise it was killed before this process began,
+	// which nobody is to keep in its place.
+	n, _, err := unix.Recvfrom(fd, make([]byte, 1), unix.MSG_PEEK|unix.MSG_DONTWAIT)
+	if int(peer.Pid) != os.Getppid() || n == 0 && err == nil {
+		fmt.Fprintln(os.Stderr, "dodoor: the keeper of this process is gone before it began, so it ends")
+		os.Exit(1)
 	}
 	unix.CloseOnExec(fd)
 	_ = unix.SetNonblock(fd, true) // otherwise reading takes a thread
@@ -55,7 +61,7 @@ func listen(conn *os.File) {
 	fmt.Fprintln(os.Stderr, "dodoor: the keeper of this process is gone, so it ends, and ends what it runs")
 	close(kept.lost)
 	time.Sleep(patience)
-	killAll(noneAlive)
+	killAll(false)
 	os.Exit(1)
 }
 
@@ -101,7 +107,7 @@ const tidy = "."
 func Exit(code int) {
 	select {
 	case <-kept.lost:
-		killAll(noneAlive)
+		killAll(false)
 	default:
 		Note(tidy)
 	}

@@ -12,15 +12,23 @@ import (
 	"testing"
 
 	"go.uber.org/goleak"
+	"golang.org/x/sys/unix"
 )
 
 // part is the variable that makes this test program a command with a keeper, and says what that does.
 const part = "KEEPER_TEST_PART"
 
+// room is the variable that says how many processes and threads the user of a part may have.
+const room = "KEEPER_TEST_ROOM"
+
 func TestMain(m *testing.M) {
 	if os.Getenv(part) != "" {
+		if n, err := strconv.ParseUint(os.Getenv(room), 10, 64); err == nil {
+			_ = unix.Setrlimit(unix.RLIMIT_NPROC, &unix.Rlimit{Cur: n, Max: n})
+		}
 		Begin()
 		if end := Over(); end != nil {
+			end.Kill()
 			fmt.Println("left:", end.Notes)
 			os.Exit(end.Code)
 		}
@@ -42,6 +50,17 @@ func play(what string) {
 		Note("something")
 		Note("more")
 		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+	case "comets":
+		comets(30, 20_000)
+		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+	case "leave":
+		read, write, _ := os.Pipe()
+		cmd := exec.Command("sh", "-c", value)
+		cmd.Stdout, cmd.ExtraFiles = os.Stdout, []*os.File{write}
+		if cmd.Start() == nil {
+			_, _ = read.Read(make([]byte, 1)) // it says when
+			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+		}
 	case "inherit":
 		_, marked := os.LookupEnv(variable)
 		text, _ := io.ReadAll(os.NewFile(3, "three"))

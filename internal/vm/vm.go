@@ -11,8 +11,10 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
+	"syscall"
 )
 
 // Machine is a machine that is off, and what it is to find when it boots.
@@ -161,6 +163,9 @@ func (m *Machine) Run(ctx context.Context, folder, script string) (output string
 	cmd := exec.CommandContext(ctx, m.emulator, "-machine", "pc", "-accel", "tcg", "-cpu", "max", "-smp", cores, "-m", memory,
 		"-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", "-serial", "file:"+console, "-serial", "stdio",
 		"-kernel", m.kernel, "-initrd", first, "-append", "console=ttyS0 panic=-1 loglevel=5 mitigations=off")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} // by which it ends with this process, however that does
+	runtime.LockOSThread()                                             // with this thread, that is
+	defer runtime.UnlockOSThread()
 	text, err := cmd.Output()
 	output = string(text)
 	at := strings.LastIndex(output, ending)

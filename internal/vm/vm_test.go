@@ -1,6 +1,7 @@
 package vm
 
 import (
+	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -53,12 +54,14 @@ func newMachine(t *testing.T) *Machine {
 func TestScripts(t *testing.T) {
 	m, err := New()
 	needs.Real(t, err)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
 	m.AddText("etc/greeting", "hello\n")
-	output, code, err := m.Run(t.Context(), t.TempDir(), "cat /etc/greeting; id -u; exit 7")
+	output, code, err := m.Run(ctx, t.TempDir(), "cat /etc/greeting; id -u; exit 7")
 	if output != "hello\n0\n" || code != 7 || err != nil {
 		t.Errorf("%q, %d, %v", output, code, err)
 	}
-	output, _, err = m.Run(t.Context(), t.TempDir(), "echo begun; poweroff -f")
+	output, _, err = m.Run(ctx, t.TempDir(), "echo begun; poweroff -f")
 	if output != "begun\n" || err == nil || !strings.Contains(err.Error(), "went off before its script ended") ||
 		!strings.Contains(err.Error(), "reboot: Power down") {
 		t.Errorf("%q, %v", output, err)

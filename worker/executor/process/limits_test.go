@@ -65,17 +65,23 @@ func TestForkLimit(t *testing.T) {
 }
 
 // Half a core: the kernel has the limit, and stops the task whenever it has used it up. That is a share of whatever time
-// passes, so it holds on a slow machine, too; what it gives beyond it by the way it counts is less than a tenth.
+// passes, so it holds on a slow machine, too; what it gives beyond it by the way it counts is less than a tenth. Where others
+// keep the task from half a core, there is nothing to stop, and it has to try again.
 func TestCPULimit(t *testing.T) {
 	p := newProcess(t, required)
-	begin := time.Now()
-	r := p.Run(t.Context(), p.task(0.5, 64, "burn=1s", "throttled"))
-	if share := r.CPU.Seconds() / time.Since(begin).Seconds(); share > 0.55 {
-		t.Errorf("it got %.2f cores", share)
-	}
-	executortest.Finished(t, r)
-	if cores, stopped := executortest.Throttled(t, r); cores != 0.5 || stopped == 0 || r.CPU < time.Second {
-		t.Errorf("%v of CPU time, %v cores, stopped %d times", r.CPU, cores, stopped)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	for stopped := 0; stopped == 0 && !t.Failed(); {
+		begin := time.Now()
+		r := p.Run(ctx, p.task(0.5, 64, "crowd=1s", "throttled"))
+		if share := r.CPU.Seconds() / time.Since(begin).Seconds(); share > 0.55 {
+			t.Errorf("it got %.2f cores", share)
+		}
+		executortest.Finished(t, r)
+		var cores float64
+		if cores, stopped = executortest.Throttled(t, r); cores != 0.5 || r.CPU < time.Second {
+			t.Errorf("%v of CPU time, %v cores", r.CPU, cores)
+		}
 	}
 }
 

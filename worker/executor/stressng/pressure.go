@@ -16,13 +16,14 @@ import (
 // well, and workers that run a part of their time catch up on what a busy machine kept from them; the
 // balance makes the sum come out.
 type pressure struct {
-	group     *procgroup.Group
-	output    *executor.Tail
-	processes *processes
-	cores     float64
-	target    time.Duration
-	begin     time.Time
-	paused    bool
+	group       *procgroup.Group
+	output      *executor.Tail
+	processes   *processes
+	cores       float64
+	target      time.Duration
+	begin       time.Time
+	paused      bool
+	interrupted bool // by the context
 }
 
 // hold keeps the pressure up until the target, the end of stress-ng or of one of its stressors, or
@@ -81,6 +82,7 @@ func (p *pressure) stop(ctx context.Context) worker.Result {
 	<-p.group.Done()
 	switch {
 	case ctx.Err() != nil:
+		p.interrupted = true
 		return executor.Interrupted(ctx)
 	case ended:
 		exitCode, err := p.group.Exit()

@@ -86,8 +86,9 @@ func (e *Executor) Run(ctx context.Context, s worker.Start) worker.Result {
 		if used = max(used, total); most > 0 {
 			peak = most
 		}
-		if result.Outcome == cluster.Failed && group.OutOfMemory() {
-			result = executor.OutOfMemory(result.ExitCode, &s)
+		if !p.interrupted && group.OutOfMemory() { // a task that lost a part has not done its work, whatever became of the rest
+			code, _ := g.Exit()
+			result = executor.OutOfMemory(code, &s)
 		}
 	}
 	result.CPU, result.PeakMemory = used, executor.MiB(peak)

@@ -250,3 +250,12 @@ func TestManyWorkersHaveMemory(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A task that the kernel took a part of has failed, though the rest of it runs to the end.
+func TestALostPartIsOutOfMemory(t *testing.T) {
+	e := stress(t, confine.Required)
+	imitate(t, "/bin/dd if=/dev/zero of=/dev/null bs=200M count=1; exec /bin/sleep 1000")
+	if r := e.Run(t.Context(), executortest.Start(1, 8, 2000)); r.Outcome != cluster.Failed || !r.OutOfMemory {
+		t.Errorf("%+v", r)
+	}
+}

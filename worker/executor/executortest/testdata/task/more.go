@@ -12,7 +12,7 @@ import (
 )
 
 // more are the steps that try what a task may not, or tell what it may: fork=N, ignore (signals), fill=PATH,
-// write=PATH, dial=ADDRESS, whoami, where, throttled, files=PATH (a folder that resists its removal), die=SIGNAL; and
+// write=PATH, dial=ADDRESS, whoami, where, throttled, crowd=DURATION (of CPU time, by many threads), files=PATH (a folder that resists its removal), die=SIGNAL; and
 // those of processes that stay: pid=FILE, spawn=HOW:FILE.
 var more map[string]func(value string) error
 
@@ -20,7 +20,7 @@ func init() {
 	more = map[string]func(string) error{
 		"fork": fork, "ignore": ignore, "fill": fill, "write": write, "dial": dial, "whoami": whoami,
 		"where": where, "files": files, "die": die, "pid": note, "spawn": spawn,
-		"throttled": throttled,
+		"throttled": throttled, "crowd": crowd,
 	}
 }
 
@@ -29,6 +29,20 @@ func fork(count string) error {
 		if err := again("sleep=1h").Start(); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// crowd gets half a core even on a machine that is busy.
+func crowd(value string) error {
+	for range 8 {
+		go func() {
+			for {
+			}
+		}()
+	}
+	for target := duration(value); used() < target; {
+		time.Sleep(time.Millisecond)
 	}
 	return nil
 }
