@@ -111,8 +111,7 @@ func autoOn(t *testing.T, capacities ...need) *Replica {
 	cfg.Types = append(cfg.Types, cluster.TaskType{Name: "f", Modes: []cluster.Mode{{Name: "default", Default: &large},
 		{Name: "elsewhere", PerClass: map[string]cluster.Shape{"other": large}}}})
 	r := replicaWith(t, cfg, paperPolicy(t), nodes)
-	r.catalog.Class("m510")
-	r.experience.merge([]cluster.Experience{{Scheduler: "s2", Incarnation: 1, Name: "sim", Class: "m510", Number: 1, Cores: 64_000,
+	r.experience.merge([]cluster.Experience{{Scheduler: "s2", Incarnation: 1, Name: "sim", Class: "other", Number: 1, Cores: 64_000,
 		Memory: 50_000}})
 	return r
 }
@@ -180,7 +179,6 @@ func TestWhatIsLearnedOfAProfile(t *testing.T) {
 // An execution that was given up, and dies of its limit after the task has got more elsewhere, says nothing of what it has got.
 func TestALateDeathOfALowerLimit(t *testing.T) {
 	r := learning(t, Learned)
-	r.catalog.Class("m510")
 	r.experience.merge([]cluster.Experience{{Scheduler: "s2", Incarnation: 1, Name: "sim", Class: "m510", Number: 1, Memory: 100}})
 	first := placedAuto(t, r, 1)
 	second := r.NodeDown(time.Second, first.Node, 1, first.Assignment.Number).Send[0]

@@ -42,26 +42,16 @@ func (x *experience) lose(n *named, own, foreign bool) {
 			n.classes[class] = nil
 		}
 	}
-	n.forgetNeeds()
+	n.said = slices.DeleteFunc(n.said, func(s said) bool { return s.scheduler == x.writer && own || s.scheduler != x.writer && foreign })
+	if own {
+		n.own = nil
+	}
 	if n.entries > 0 {
 		x.refreshAll(n)
 		return
 	}
 	x.unlink(n)
-	n.classes = nil
+	n.classes, n.said, n.own = nil, nil, nil
 	clear(n.learned.Durations)
 	x.drop(n)
-}
-
-// forgetNeeds drops what those have said of the needs of a name who have no entry of it any more.
-func (n *named) forgetNeeds() {
-	writes := func(scheduler string) bool {
-		return slices.ContainsFunc(n.classes, func(on *onClass) bool {
-			return on != nil && slices.ContainsFunc(on.entries, func(s *seen) bool { return s.Scheduler == scheduler })
-		})
-	}
-	n.said = slices.DeleteFunc(n.said, func(s said) bool { return !writes(s.scheduler) })
-	if !slices.ContainsFunc(n.classes, func(on *onClass) bool { return on != nil && on.own() != nil }) {
-		n.own = nil
-	}
 }
