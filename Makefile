@@ -38,7 +38,7 @@ demo: ## replays 2,000 requests on an emulated cluster of 100 nodes
 	@find $(DEMO_OUT) -name tasks.csv -printf 'rows, one per task: %p\n'
 
 reproduce: build ## runs every experiment in the simulator and writes docs/reproduction.md
-	$(call heading,the experiments of the paper and more in virtual time: about a quarter of an hour on two cores)
+	$(call heading,the experiments of the paper and more in virtual time: about twenty minutes on two cores)
 	bin/dodoor reproduce -out docs/reproduction.md
 
 calibrate: build ## compares the simulator with the real services and writes docs/calibration.md
@@ -133,7 +133,7 @@ image:
 	scripts/functionbench-image || [[ $${CI:-} != true ]]
 
 # Two packages at a time, but those whose tests run real work one by one: it needs the cores for itself.
-REAL_WORK := dodoor/cmd/dodoor dodoor/functionbench dodoor/testbed dodoor/internal/manual $(addprefix dodoor/,internal/cgroup internal/procfs internal/procgroup internal/vm) \
+REAL_WORK := dodoor/cmd/dodoor dodoor/functionbench dodoor/testbed dodoor/internal/manual $(addprefix dodoor/,internal/cgroup internal/keeper internal/procfs internal/procgroup internal/vm) \
 	$(addprefix dodoor/worker/executor/,docker process stressng)
 race:
 	$(call heading,tests under the race detector)
