@@ -24,6 +24,7 @@ type jobFlags struct {
 	cores                                                  float64
 	memory                                                 int64
 	autoCores, autoMemory                                  bool
+	needs                                                  extras
 	duration, timeLimit                                    time.Duration
 	retries, crashLimit                                    int
 	maxFails                                               int64
@@ -33,7 +34,7 @@ type jobFlags struct {
 
 // declareJob declares the flags that run and submit share.
 func (o *options) declareJob() *jobFlags {
-	f := &jobFlags{options: o}
+	f := &jobFlags{options: o, needs: extras{}}
 	o.StringVar(&f.array, "array", "", "a task per `number`: A-B, A-B:STEP, several with commas between; {} and DODOOR_INDEX are the number")
 	o.StringVar(&f.eachLine, "each-line", "", "a task per line of `file` (- is standard input); {} is the line")
 	o.StringVar(&f.from, "from", "",
@@ -62,6 +63,7 @@ func (o *options) declareJob() *jobFlags {
 		"machine its share of them", orAuto(&f.cores, &f.autoCores, func(s string) (float64, error) { return strconv.ParseFloat(s, 64) }))
 	o.Func("memory", "demand of a task in `MB` of memory, or auto: what tasks of its name have needed; without it: 0, no limit",
 		orAuto(&f.memory, &f.autoMemory, func(s string) (int64, error) { return strconv.ParseInt(s, 0, 64) }))
+	o.Func("need", "demand of a task in an extra resource, `NAME=AMOUNT`, as in gpu=1 or gpu=0.5 (repeatable)", f.needs.add)
 	o.DurationVar(&f.duration, "duration", 0, "estimated duration of a task; 0: what tasks of its name took, or scheduler.default_duration")
 	o.DurationVar(&f.timeLimit, "time-limit", 0, "kill a task after so long; 0: never")
 	o.IntVar(&f.retries, "retries", 0, "run a task again so often when it exits with another code than 0")

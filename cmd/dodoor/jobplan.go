@@ -10,6 +10,7 @@ import (
 
 	"math/rand/v2"
 
+	"dodoor/conf"
 	"dodoor/internal/cluster"
 	"dodoor/job"
 )
@@ -129,6 +130,15 @@ func (f *jobFlags) figures(millicores int64) (job.Figures, error) {
 	}
 	if f.cores == 0 {
 		s.Demand[cluster.Cores] = millicores
+	}
+	if len(f.needs) > 0 {
+		c, err := conf.Load(f.conf, f.sets, f.types...)
+		if err == nil {
+			err = f.needs.demand(s.Demand, c)
+		}
+		if err != nil {
+			return job.Figures{}, err
+		}
 	}
 	return job.Figures{Demand: s.Demand, Duration: s.Duration, LearnCores: f.autoCores, LearnMemory: f.autoMemory}, nil
 }

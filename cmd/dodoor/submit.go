@@ -63,6 +63,8 @@ func (t *typedFlags) check(f *jobFlags, wait bool) error {
 	switch {
 	case t.typ != "" && (command || f.array != "" || f.eachLine != ""):
 		return errors.New("-type is one task of the configuration's: leave out the command and its lists, or -type")
+	case t.typ != "" && len(f.needs) > 0:
+		return errors.New("-need is for commands: a task of a type needs what its type says")
 	case t.typ == "" && (t.mode != "" || t.id != "" || t.nowait):
 		return errors.New("-mode, -id and -no-wait go with -type")
 	case t.typ == "" && !wait && f.printing.given() != "":
