@@ -14,7 +14,7 @@ import (
 // The Python client of docs/clients.md, with Debian's Python: submits, waits, and reads what was printed.
 func TestPythonClient(t *testing.T) {
 	p := newPerson(t)
-	if printed := p.types(t.Context(), "/usr/bin/python3 -c 'import thrift' && thrift -version >/dev/null"); printed != "" {
+	if printed := p.types(t.Context(), "/usr/bin/python3 -I -c 'from thrift import Thrift' && thrift -version >/dev/null"); printed != "" {
 		needs.Real(t, fmt.Errorf("Thrift for Python: scripts/install-deps test\n%s", printed))
 	}
 	page, err := os.ReadFile("../../docs/clients.md")
