@@ -11,9 +11,9 @@ import (
 	"time"
 )
 
-// more are the steps that try what a task may not, or tell what it may: fork=N, ignore (signals), fill=PATH,
-// write=PATH, dial=ADDRESS, whoami, where, throttled, crowd=DURATION (of CPU time, by many threads), files=PATH (a folder that resists its removal), die=SIGNAL; and
-// those of processes that stay: pid=FILE, spawn=HOW:FILE.
+// more are the steps that try what a task may not, or tell what it may: fork=N, ignore (signals), fill=PATH, write=PATH,
+// dial=ADDRESS, whoami, where, throttled, crowd=DURATION (of CPU time, by many threads), files=PATH (a folder that resists its
+// removal), die=SIGNAL; and those of processes that stay: pid=FILE, spawn=HOW:FILE.
 var more map[string]func(value string) error
 
 func init() {
