@@ -27,6 +27,7 @@ enum ErrorCode {
 exception ServiceError {
   1: ErrorCode code,
   2: string message,
+  3: optional i64 retry_after_ms,     // OVERLOADED, DRAINING: not before
 }
 
 enum RefusalCode {
@@ -84,6 +85,7 @@ struct SchedulerRef {
   2: optional string address,
   3: optional i64 incarnation,
   4: optional bool riders,            // wants a report on every acknowledgement and completion notice
+  5: optional bool resumes,           // takes up again what an earlier process of its name had placed
 }
 
 // ---------------------------------------------------------------- commands and jobs
@@ -198,6 +200,7 @@ struct SubmitRequest {
   1: optional string client,          // results are collected under this name; absent, of a job: nobody does
   2: optional list<TaskSpec> tasks,
   3: optional Job job,                // of all these tasks
+  4: optional i64 incarnation,        // of the memory that may take them: another one answers STALE; absent: any may
 }
 
 struct Refusal {
@@ -250,7 +253,8 @@ struct CollectRequest {
 struct CollectReply {
   1: optional i64 cursor,             // pass as `after` next time
   2: optional list<TaskRecord> records,
-  3: optional i64 incarnation,        // of the scheduler: a change means that it forgot
+  3: optional i64 incarnation,        // of the scheduler's memory: a change means that it forgot
+  4: optional bool keeps,             // what it has accepted survives the process
 }
 
 enum Phase {
@@ -270,11 +274,20 @@ struct TaskStatus {
   5: optional string task_type,
   6: optional string mode,
   7: optional string scheduler,
+  8: optional string job,             // absent: none
+  9: optional i64 index,              // in the job
+ 10: optional i64 ahead,              // of a worker, QUEUED: tasks before it in the line
+ 11: optional i32 attempt,            // 1 is the first
 }
 
 struct TaskQuery {
   1: optional string id,              // absent: all that the service holds, up to max
   2: optional i32 max,
+  3: optional string after,           // the page behind this id, or less than that; absent: the first. An empty page is the end
+  4: optional string job,             // its tasks alone; absent: of all jobs and of none
+  5: optional bool ended,             // of a scheduler: what has ended alone, the newest first
+  6: optional list<string> ids,       // these alone, as far as they are there; with it there are no pages
+  7: optional list<string> answering, // of a worker: not what one of these schedulers, of this process, waits for
 }
 
 // ---------------------------------------------------------------- placement
@@ -291,6 +304,7 @@ struct Assignment {
   9: optional i32 attempt,            // 1 is the first
  10: optional i64 takes_ms,           // what an emulated execution takes, where that is not the estimate
  11: optional bool guessed,           // nobody said how long it runs: its estimate ends nothing
+ 12: optional bool at_most_once,      // an execution of it that has started is not followed by another
 }
 
 struct AttachReply {
@@ -310,6 +324,24 @@ struct EnqueueRequest {
 struct EnqueueReply {
   1: optional list<Refusal> refused,
   2: optional Report report,          // rider; always present when something was refused
+}
+
+// A placement by an earlier process of a scheduler, which it remembers.
+struct Claim {
+  1: optional string task_id,
+  2: optional i64 number,
+}
+
+struct ClaimRequest {
+  1: optional SchedulerRef scheduler,
+  2: optional i64 node_incarnation,
+  3: optional list<Claim> claims,
+}
+
+enum Holding {
+  HELD = 1,           // it waits, runs, or has ended and the notice is on its way
+  NEVER = 2,          // the placement did not arrive, and will not any more
+  GONE = 3,           // it arrived, and the worker no longer knows how it ended
 }
 
 struct ProbeRequest {
@@ -520,8 +552,11 @@ service SchedulerService {
 service WorkerService {
   AttachReply attach(1: SchedulerRef scheduler) throws (1: ServiceError e),
   EnqueueReply enqueue(1: EnqueueRequest request) throws (1: ServiceError e),
+  // What became of placements by earlier processes of a scheduler, one answer for each.
+  list<Holding> claim(1: ClaimRequest request) throws (1: ServiceError e),
   ProbeReply probe(1: ProbeRequest request) throws (1: ServiceError e),
-  bool cancel(1: string task_id) throws (1: ServiceError e),
+  // Ends what a scheduler placed: its claim alone where others placed the task as well. No scheduler: everybody's, for people.
+  bool cancel(1: string task_id, 2: string scheduler) throws (1: ServiceError e),
   // Refuses new placements (true) or takes them again (false); what it holds goes on.
   void drain(1: bool draining) throws (1: ServiceError e),
   list<TaskStatus> tasks(1: TaskQuery query) throws (1: ServiceError e),

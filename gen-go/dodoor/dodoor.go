@@ -377,6 +377,69 @@ func (p *Phase) Value() (driver.Value, error) {
 	return int64(*p), nil
 }
 
+type Holding int64
+
+const (
+	Holding_HELD  Holding = 1
+	Holding_NEVER Holding = 2
+	Holding_GONE  Holding = 3
+)
+
+func (p Holding) String() string {
+	switch p {
+	case Holding_HELD:
+		return "HELD"
+	case Holding_NEVER:
+		return "NEVER"
+	case Holding_GONE:
+		return "GONE"
+	}
+	return "<UNSET>"
+}
+
+func HoldingFromString(s string) (Holding, error) {
+	switch s {
+	case "HELD":
+		return Holding_HELD, nil
+	case "NEVER":
+		return Holding_NEVER, nil
+	case "GONE":
+		return Holding_GONE, nil
+	}
+	return Holding(0), fmt.Errorf("not a valid Holding string")
+}
+
+func HoldingPtr(v Holding) *Holding { return &v }
+
+func (p Holding) MarshalText() ([]byte, error) {
+	return []byte(p.String()), nil
+}
+
+func (p *Holding) UnmarshalText(text []byte) error {
+	q, err := HoldingFromString(string(text))
+	if err != nil {
+		return err
+	}
+	*p = q
+	return nil
+}
+
+func (p *Holding) Scan(value interface{}) error {
+	v, ok := value.(int64)
+	if !ok {
+		return errors.New("Scan value is not int64")
+	}
+	*p = Holding(v)
+	return nil
+}
+
+func (p *Holding) Value() (driver.Value, error) {
+	if p == nil {
+		return nil, nil
+	}
+	return int64(*p), nil
+}
+
 type EstimateRule int64
 
 const (
@@ -448,9 +511,11 @@ func (p *EstimateRule) Value() (driver.Value, error) {
 // Attributes:
 //   - Code
 //   - Message
+//   - RetryAfterMs
 type ServiceError struct {
-	Code    ErrorCode `thrift:"code,1" db:"code" json:"code"`
-	Message string    `thrift:"message,2" db:"message" json:"message"`
+	Code         ErrorCode `thrift:"code,1" db:"code" json:"code"`
+	Message      string    `thrift:"message,2" db:"message" json:"message"`
+	RetryAfterMs *int64    `thrift:"retry_after_ms,3" db:"retry_after_ms" json:"retry_after_ms,omitempty"`
 }
 
 func NewServiceError() *ServiceError {
@@ -464,6 +529,19 @@ func (p *ServiceError) GetCode() ErrorCode {
 func (p *ServiceError) GetMessage() string {
 	return p.Message
 }
+
+var ServiceError_RetryAfterMs_DEFAULT int64
+
+func (p *ServiceError) GetRetryAfterMs() int64 {
+	if !p.IsSetRetryAfterMs() {
+		return ServiceError_RetryAfterMs_DEFAULT
+	}
+	return *p.RetryAfterMs
+}
+func (p *ServiceError) IsSetRetryAfterMs() bool {
+	return p.RetryAfterMs != nil
+}
+
 func (p *ServiceError) Read(ctx context.Context, iprot thrift.TProtocol) error {
 	if _, err := iprot.ReadStructBegin(ctx); err != nil {
 		return thrift.PrependError(fmt.Sprintf("%T read error: ", p), err)
@@ -491,6 +569,16 @@ func (p *ServiceError) Read(ctx context.Context, iprot thrift.TProtocol) error {
 		case 2:
 			if fieldTypeId == thrift.STRING {
 				if err := p.ReadField2(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 3:
+			if fieldTypeId == thrift.I64 {
+				if err := p.ReadField3(ctx, iprot); err != nil {
 					return err
 				}
 			} else {
@@ -532,6 +620,15 @@ func (p *ServiceError) ReadField2(ctx context.Context, iprot thrift.TProtocol) e
 	return nil
 }
 
+func (p *ServiceError) ReadField3(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadI64(ctx); err != nil {
+		return thrift.PrependError("error reading field 3: ", err)
+	} else {
+		p.RetryAfterMs = &v
+	}
+	return nil
+}
+
 func (p *ServiceError) Write(ctx context.Context, oprot thrift.TProtocol) error {
 	if err := oprot.WriteStructBegin(ctx, "ServiceError"); err != nil {
 		return thrift.PrependError(fmt.Sprintf("%T write struct begin error: ", p), err)
@@ -541,6 +638,9 @@ func (p *ServiceError) Write(ctx context.Context, oprot thrift.TProtocol) error 
 			return err
 		}
 		if err := p.writeField2(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField3(ctx, oprot); err != nil {
 			return err
 		}
 	}
@@ -579,6 +679,21 @@ func (p *ServiceError) writeField2(ctx context.Context, oprot thrift.TProtocol) 
 	return err
 }
 
+func (p *ServiceError) writeField3(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetRetryAfterMs() {
+		if err := oprot.WriteFieldBegin(ctx, "retry_after_ms", thrift.I64, 3); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 3:retry_after_ms: ", p), err)
+		}
+		if err := oprot.WriteI64(ctx, int64(*p.RetryAfterMs)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.retry_after_ms (3) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 3:retry_after_ms: ", p), err)
+		}
+	}
+	return err
+}
+
 func (p *ServiceError) Equals(other *ServiceError) bool {
 	if p == other {
 		return true
@@ -590,6 +705,14 @@ func (p *ServiceError) Equals(other *ServiceError) bool {
 	}
 	if p.Message != other.Message {
 		return false
+	}
+	if p.RetryAfterMs != other.RetryAfterMs {
+		if p.RetryAfterMs == nil || other.RetryAfterMs == nil {
+			return false
+		}
+		if (*p.RetryAfterMs) != (*other.RetryAfterMs) {
+			return false
+		}
 	}
 	return true
 }
@@ -1733,11 +1856,13 @@ func (p *Node) String() string {
 //   - Address
 //   - Incarnation
 //   - Riders
+//   - Resumes
 type SchedulerRef struct {
 	Name        *string `thrift:"name,1" db:"name" json:"name,omitempty"`
 	Address     *string `thrift:"address,2" db:"address" json:"address,omitempty"`
 	Incarnation *int64  `thrift:"incarnation,3" db:"incarnation" json:"incarnation,omitempty"`
 	Riders      *bool   `thrift:"riders,4" db:"riders" json:"riders,omitempty"`
+	Resumes     *bool   `thrift:"resumes,5" db:"resumes" json:"resumes,omitempty"`
 }
 
 func NewSchedulerRef() *SchedulerRef {
@@ -1779,6 +1904,15 @@ func (p *SchedulerRef) GetRiders() bool {
 	}
 	return *p.Riders
 }
+
+var SchedulerRef_Resumes_DEFAULT bool
+
+func (p *SchedulerRef) GetResumes() bool {
+	if !p.IsSetResumes() {
+		return SchedulerRef_Resumes_DEFAULT
+	}
+	return *p.Resumes
+}
 func (p *SchedulerRef) IsSetName() bool {
 	return p.Name != nil
 }
@@ -1793,6 +1927,10 @@ func (p *SchedulerRef) IsSetIncarnation() bool {
 
 func (p *SchedulerRef) IsSetRiders() bool {
 	return p.Riders != nil
+}
+
+func (p *SchedulerRef) IsSetResumes() bool {
+	return p.Resumes != nil
 }
 
 func (p *SchedulerRef) Read(ctx context.Context, iprot thrift.TProtocol) error {
@@ -1842,6 +1980,16 @@ func (p *SchedulerRef) Read(ctx context.Context, iprot thrift.TProtocol) error {
 		case 4:
 			if fieldTypeId == thrift.BOOL {
 				if err := p.ReadField4(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 5:
+			if fieldTypeId == thrift.BOOL {
+				if err := p.ReadField5(ctx, iprot); err != nil {
 					return err
 				}
 			} else {
@@ -1900,6 +2048,15 @@ func (p *SchedulerRef) ReadField4(ctx context.Context, iprot thrift.TProtocol) e
 	return nil
 }
 
+func (p *SchedulerRef) ReadField5(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadBool(ctx); err != nil {
+		return thrift.PrependError("error reading field 5: ", err)
+	} else {
+		p.Resumes = &v
+	}
+	return nil
+}
+
 func (p *SchedulerRef) Write(ctx context.Context, oprot thrift.TProtocol) error {
 	if err := oprot.WriteStructBegin(ctx, "SchedulerRef"); err != nil {
 		return thrift.PrependError(fmt.Sprintf("%T write struct begin error: ", p), err)
@@ -1915,6 +2072,9 @@ func (p *SchedulerRef) Write(ctx context.Context, oprot thrift.TProtocol) error 
 			return err
 		}
 		if err := p.writeField4(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField5(ctx, oprot); err != nil {
 			return err
 		}
 	}
@@ -1987,6 +2147,21 @@ func (p *SchedulerRef) writeField4(ctx context.Context, oprot thrift.TProtocol) 
 	return err
 }
 
+func (p *SchedulerRef) writeField5(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetResumes() {
+		if err := oprot.WriteFieldBegin(ctx, "resumes", thrift.BOOL, 5); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 5:resumes: ", p), err)
+		}
+		if err := oprot.WriteBool(ctx, bool(*p.Resumes)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.resumes (5) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 5:resumes: ", p), err)
+		}
+	}
+	return err
+}
+
 func (p *SchedulerRef) Equals(other *SchedulerRef) bool {
 	if p == other {
 		return true
@@ -2022,6 +2197,14 @@ func (p *SchedulerRef) Equals(other *SchedulerRef) bool {
 			return false
 		}
 		if (*p.Riders) != (*other.Riders) {
+			return false
+		}
+	}
+	if p.Resumes != other.Resumes {
+		if p.Resumes == nil || other.Resumes == nil {
+			return false
+		}
+		if (*p.Resumes) != (*other.Resumes) {
 			return false
 		}
 	}
@@ -6878,10 +7061,12 @@ func (p *TaskSpec) String() string {
 //   - Client
 //   - Tasks
 //   - Job
+//   - Incarnation
 type SubmitRequest struct {
-	Client *string     `thrift:"client,1" db:"client" json:"client,omitempty"`
-	Tasks  []*TaskSpec `thrift:"tasks,2" db:"tasks" json:"tasks,omitempty"`
-	Job    *Job        `thrift:"job,3" db:"job" json:"job,omitempty"`
+	Client      *string     `thrift:"client,1" db:"client" json:"client,omitempty"`
+	Tasks       []*TaskSpec `thrift:"tasks,2" db:"tasks" json:"tasks,omitempty"`
+	Job         *Job        `thrift:"job,3" db:"job" json:"job,omitempty"`
+	Incarnation *int64      `thrift:"incarnation,4" db:"incarnation" json:"incarnation,omitempty"`
 }
 
 func NewSubmitRequest() *SubmitRequest {
@@ -6911,6 +7096,15 @@ func (p *SubmitRequest) GetJob() *Job {
 	}
 	return p.Job
 }
+
+var SubmitRequest_Incarnation_DEFAULT int64
+
+func (p *SubmitRequest) GetIncarnation() int64 {
+	if !p.IsSetIncarnation() {
+		return SubmitRequest_Incarnation_DEFAULT
+	}
+	return *p.Incarnation
+}
 func (p *SubmitRequest) IsSetClient() bool {
 	return p.Client != nil
 }
@@ -6921,6 +7115,10 @@ func (p *SubmitRequest) IsSetTasks() bool {
 
 func (p *SubmitRequest) IsSetJob() bool {
 	return p.Job != nil
+}
+
+func (p *SubmitRequest) IsSetIncarnation() bool {
+	return p.Incarnation != nil
 }
 
 func (p *SubmitRequest) Read(ctx context.Context, iprot thrift.TProtocol) error {
@@ -6960,6 +7158,16 @@ func (p *SubmitRequest) Read(ctx context.Context, iprot thrift.TProtocol) error 
 		case 3:
 			if fieldTypeId == thrift.STRUCT {
 				if err := p.ReadField3(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 4:
+			if fieldTypeId == thrift.I64 {
+				if err := p.ReadField4(ctx, iprot); err != nil {
 					return err
 				}
 			} else {
@@ -7019,6 +7227,15 @@ func (p *SubmitRequest) ReadField3(ctx context.Context, iprot thrift.TProtocol) 
 	return nil
 }
 
+func (p *SubmitRequest) ReadField4(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadI64(ctx); err != nil {
+		return thrift.PrependError("error reading field 4: ", err)
+	} else {
+		p.Incarnation = &v
+	}
+	return nil
+}
+
 func (p *SubmitRequest) Write(ctx context.Context, oprot thrift.TProtocol) error {
 	if err := oprot.WriteStructBegin(ctx, "SubmitRequest"); err != nil {
 		return thrift.PrependError(fmt.Sprintf("%T write struct begin error: ", p), err)
@@ -7031,6 +7248,9 @@ func (p *SubmitRequest) Write(ctx context.Context, oprot thrift.TProtocol) error
 			return err
 		}
 		if err := p.writeField3(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField4(ctx, oprot); err != nil {
 			return err
 		}
 	}
@@ -7096,6 +7316,21 @@ func (p *SubmitRequest) writeField3(ctx context.Context, oprot thrift.TProtocol)
 	return err
 }
 
+func (p *SubmitRequest) writeField4(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetIncarnation() {
+		if err := oprot.WriteFieldBegin(ctx, "incarnation", thrift.I64, 4); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 4:incarnation: ", p), err)
+		}
+		if err := oprot.WriteI64(ctx, int64(*p.Incarnation)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.incarnation (4) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 4:incarnation: ", p), err)
+		}
+	}
+	return err
+}
+
 func (p *SubmitRequest) Equals(other *SubmitRequest) bool {
 	if p == other {
 		return true
@@ -7121,6 +7356,14 @@ func (p *SubmitRequest) Equals(other *SubmitRequest) bool {
 	}
 	if !p.Job.Equals(other.Job) {
 		return false
+	}
+	if p.Incarnation != other.Incarnation {
+		if p.Incarnation == nil || other.Incarnation == nil {
+			return false
+		}
+		if (*p.Incarnation) != (*other.Incarnation) {
+			return false
+		}
 	}
 	return true
 }
@@ -9457,10 +9700,12 @@ func (p *CollectRequest) String() string {
 //   - Cursor
 //   - Records
 //   - Incarnation
+//   - Keeps
 type CollectReply struct {
 	Cursor      *int64        `thrift:"cursor,1" db:"cursor" json:"cursor,omitempty"`
 	Records     []*TaskRecord `thrift:"records,2" db:"records" json:"records,omitempty"`
 	Incarnation *int64        `thrift:"incarnation,3" db:"incarnation" json:"incarnation,omitempty"`
+	Keeps       *bool         `thrift:"keeps,4" db:"keeps" json:"keeps,omitempty"`
 }
 
 func NewCollectReply() *CollectReply {
@@ -9490,6 +9735,15 @@ func (p *CollectReply) GetIncarnation() int64 {
 	}
 	return *p.Incarnation
 }
+
+var CollectReply_Keeps_DEFAULT bool
+
+func (p *CollectReply) GetKeeps() bool {
+	if !p.IsSetKeeps() {
+		return CollectReply_Keeps_DEFAULT
+	}
+	return *p.Keeps
+}
 func (p *CollectReply) IsSetCursor() bool {
 	return p.Cursor != nil
 }
@@ -9500,6 +9754,10 @@ func (p *CollectReply) IsSetRecords() bool {
 
 func (p *CollectReply) IsSetIncarnation() bool {
 	return p.Incarnation != nil
+}
+
+func (p *CollectReply) IsSetKeeps() bool {
+	return p.Keeps != nil
 }
 
 func (p *CollectReply) Read(ctx context.Context, iprot thrift.TProtocol) error {
@@ -9539,6 +9797,16 @@ func (p *CollectReply) Read(ctx context.Context, iprot thrift.TProtocol) error {
 		case 3:
 			if fieldTypeId == thrift.I64 {
 				if err := p.ReadField3(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 4:
+			if fieldTypeId == thrift.BOOL {
+				if err := p.ReadField4(ctx, iprot); err != nil {
 					return err
 				}
 			} else {
@@ -9599,6 +9867,15 @@ func (p *CollectReply) ReadField3(ctx context.Context, iprot thrift.TProtocol) e
 	return nil
 }
 
+func (p *CollectReply) ReadField4(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadBool(ctx); err != nil {
+		return thrift.PrependError("error reading field 4: ", err)
+	} else {
+		p.Keeps = &v
+	}
+	return nil
+}
+
 func (p *CollectReply) Write(ctx context.Context, oprot thrift.TProtocol) error {
 	if err := oprot.WriteStructBegin(ctx, "CollectReply"); err != nil {
 		return thrift.PrependError(fmt.Sprintf("%T write struct begin error: ", p), err)
@@ -9611,6 +9888,9 @@ func (p *CollectReply) Write(ctx context.Context, oprot thrift.TProtocol) error 
 			return err
 		}
 		if err := p.writeField3(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField4(ctx, oprot); err != nil {
 			return err
 		}
 	}
@@ -9676,6 +9956,21 @@ func (p *CollectReply) writeField3(ctx context.Context, oprot thrift.TProtocol) 
 	return err
 }
 
+func (p *CollectReply) writeField4(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetKeeps() {
+		if err := oprot.WriteFieldBegin(ctx, "keeps", thrift.BOOL, 4); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 4:keeps: ", p), err)
+		}
+		if err := oprot.WriteBool(ctx, bool(*p.Keeps)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.keeps (4) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 4:keeps: ", p), err)
+		}
+	}
+	return err
+}
+
 func (p *CollectReply) Equals(other *CollectReply) bool {
 	if p == other {
 		return true
@@ -9707,6 +10002,14 @@ func (p *CollectReply) Equals(other *CollectReply) bool {
 			return false
 		}
 	}
+	if p.Keeps != other.Keeps {
+		if p.Keeps == nil || other.Keeps == nil {
+			return false
+		}
+		if (*p.Keeps) != (*other.Keeps) {
+			return false
+		}
+	}
 	return true
 }
 
@@ -9725,6 +10028,10 @@ func (p *CollectReply) String() string {
 //   - TaskType
 //   - Mode
 //   - Scheduler
+//   - Job
+//   - Index
+//   - Ahead
+//   - Attempt
 type TaskStatus struct {
 	ID        *string     `thrift:"id,1" db:"id" json:"id,omitempty"`
 	Phase     *Phase      `thrift:"phase,2" db:"phase" json:"phase,omitempty"`
@@ -9733,6 +10040,10 @@ type TaskStatus struct {
 	TaskType  *string     `thrift:"task_type,5" db:"task_type" json:"task_type,omitempty"`
 	Mode      *string     `thrift:"mode,6" db:"mode" json:"mode,omitempty"`
 	Scheduler *string     `thrift:"scheduler,7" db:"scheduler" json:"scheduler,omitempty"`
+	Job       *string     `thrift:"job,8" db:"job" json:"job,omitempty"`
+	Index     *int64      `thrift:"index,9" db:"index" json:"index,omitempty"`
+	Ahead     *int64      `thrift:"ahead,10" db:"ahead" json:"ahead,omitempty"`
+	Attempt   *int32      `thrift:"attempt,11" db:"attempt" json:"attempt,omitempty"`
 }
 
 func NewTaskStatus() *TaskStatus {
@@ -9801,6 +10112,42 @@ func (p *TaskStatus) GetScheduler() string {
 	}
 	return *p.Scheduler
 }
+
+var TaskStatus_Job_DEFAULT string
+
+func (p *TaskStatus) GetJob() string {
+	if !p.IsSetJob() {
+		return TaskStatus_Job_DEFAULT
+	}
+	return *p.Job
+}
+
+var TaskStatus_Index_DEFAULT int64
+
+func (p *TaskStatus) GetIndex() int64 {
+	if !p.IsSetIndex() {
+		return TaskStatus_Index_DEFAULT
+	}
+	return *p.Index
+}
+
+var TaskStatus_Ahead_DEFAULT int64
+
+func (p *TaskStatus) GetAhead() int64 {
+	if !p.IsSetAhead() {
+		return TaskStatus_Ahead_DEFAULT
+	}
+	return *p.Ahead
+}
+
+var TaskStatus_Attempt_DEFAULT int32
+
+func (p *TaskStatus) GetAttempt() int32 {
+	if !p.IsSetAttempt() {
+		return TaskStatus_Attempt_DEFAULT
+	}
+	return *p.Attempt
+}
 func (p *TaskStatus) IsSetID() bool {
 	return p.ID != nil
 }
@@ -9827,6 +10174,22 @@ func (p *TaskStatus) IsSetMode() bool {
 
 func (p *TaskStatus) IsSetScheduler() bool {
 	return p.Scheduler != nil
+}
+
+func (p *TaskStatus) IsSetJob() bool {
+	return p.Job != nil
+}
+
+func (p *TaskStatus) IsSetIndex() bool {
+	return p.Index != nil
+}
+
+func (p *TaskStatus) IsSetAhead() bool {
+	return p.Ahead != nil
+}
+
+func (p *TaskStatus) IsSetAttempt() bool {
+	return p.Attempt != nil
 }
 
 func (p *TaskStatus) Read(ctx context.Context, iprot thrift.TProtocol) error {
@@ -9913,6 +10276,46 @@ func (p *TaskStatus) Read(ctx context.Context, iprot thrift.TProtocol) error {
 					return err
 				}
 			}
+		case 8:
+			if fieldTypeId == thrift.STRING {
+				if err := p.ReadField8(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 9:
+			if fieldTypeId == thrift.I64 {
+				if err := p.ReadField9(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 10:
+			if fieldTypeId == thrift.I64 {
+				if err := p.ReadField10(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 11:
+			if fieldTypeId == thrift.I32 {
+				if err := p.ReadField11(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
 		default:
 			if err := iprot.Skip(ctx, fieldTypeId); err != nil {
 				return err
@@ -9991,6 +10394,42 @@ func (p *TaskStatus) ReadField7(ctx context.Context, iprot thrift.TProtocol) err
 	return nil
 }
 
+func (p *TaskStatus) ReadField8(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadString(ctx); err != nil {
+		return thrift.PrependError("error reading field 8: ", err)
+	} else {
+		p.Job = &v
+	}
+	return nil
+}
+
+func (p *TaskStatus) ReadField9(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadI64(ctx); err != nil {
+		return thrift.PrependError("error reading field 9: ", err)
+	} else {
+		p.Index = &v
+	}
+	return nil
+}
+
+func (p *TaskStatus) ReadField10(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadI64(ctx); err != nil {
+		return thrift.PrependError("error reading field 10: ", err)
+	} else {
+		p.Ahead = &v
+	}
+	return nil
+}
+
+func (p *TaskStatus) ReadField11(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadI32(ctx); err != nil {
+		return thrift.PrependError("error reading field 11: ", err)
+	} else {
+		p.Attempt = &v
+	}
+	return nil
+}
+
 func (p *TaskStatus) Write(ctx context.Context, oprot thrift.TProtocol) error {
 	if err := oprot.WriteStructBegin(ctx, "TaskStatus"); err != nil {
 		return thrift.PrependError(fmt.Sprintf("%T write struct begin error: ", p), err)
@@ -10015,6 +10454,18 @@ func (p *TaskStatus) Write(ctx context.Context, oprot thrift.TProtocol) error {
 			return err
 		}
 		if err := p.writeField7(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField8(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField9(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField10(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField11(ctx, oprot); err != nil {
 			return err
 		}
 	}
@@ -10132,6 +10583,66 @@ func (p *TaskStatus) writeField7(ctx context.Context, oprot thrift.TProtocol) (e
 	return err
 }
 
+func (p *TaskStatus) writeField8(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetJob() {
+		if err := oprot.WriteFieldBegin(ctx, "job", thrift.STRING, 8); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 8:job: ", p), err)
+		}
+		if err := oprot.WriteString(ctx, string(*p.Job)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.job (8) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 8:job: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *TaskStatus) writeField9(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetIndex() {
+		if err := oprot.WriteFieldBegin(ctx, "index", thrift.I64, 9); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 9:index: ", p), err)
+		}
+		if err := oprot.WriteI64(ctx, int64(*p.Index)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.index (9) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 9:index: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *TaskStatus) writeField10(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetAhead() {
+		if err := oprot.WriteFieldBegin(ctx, "ahead", thrift.I64, 10); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 10:ahead: ", p), err)
+		}
+		if err := oprot.WriteI64(ctx, int64(*p.Ahead)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.ahead (10) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 10:ahead: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *TaskStatus) writeField11(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetAttempt() {
+		if err := oprot.WriteFieldBegin(ctx, "attempt", thrift.I32, 11); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 11:attempt: ", p), err)
+		}
+		if err := oprot.WriteI32(ctx, int32(*p.Attempt)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.attempt (11) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 11:attempt: ", p), err)
+		}
+	}
+	return err
+}
+
 func (p *TaskStatus) Equals(other *TaskStatus) bool {
 	if p == other {
 		return true
@@ -10189,6 +10700,38 @@ func (p *TaskStatus) Equals(other *TaskStatus) bool {
 			return false
 		}
 	}
+	if p.Job != other.Job {
+		if p.Job == nil || other.Job == nil {
+			return false
+		}
+		if (*p.Job) != (*other.Job) {
+			return false
+		}
+	}
+	if p.Index != other.Index {
+		if p.Index == nil || other.Index == nil {
+			return false
+		}
+		if (*p.Index) != (*other.Index) {
+			return false
+		}
+	}
+	if p.Ahead != other.Ahead {
+		if p.Ahead == nil || other.Ahead == nil {
+			return false
+		}
+		if (*p.Ahead) != (*other.Ahead) {
+			return false
+		}
+	}
+	if p.Attempt != other.Attempt {
+		if p.Attempt == nil || other.Attempt == nil {
+			return false
+		}
+		if (*p.Attempt) != (*other.Attempt) {
+			return false
+		}
+	}
 	return true
 }
 
@@ -10202,9 +10745,19 @@ func (p *TaskStatus) String() string {
 // Attributes:
 //   - ID
 //   - Max
+//   - After
+//   - Job
+//   - Ended
+//   - Ids
+//   - Answering
 type TaskQuery struct {
-	ID  *string `thrift:"id,1" db:"id" json:"id,omitempty"`
-	Max *int32  `thrift:"max,2" db:"max" json:"max,omitempty"`
+	ID        *string  `thrift:"id,1" db:"id" json:"id,omitempty"`
+	Max       *int32   `thrift:"max,2" db:"max" json:"max,omitempty"`
+	After     *string  `thrift:"after,3" db:"after" json:"after,omitempty"`
+	Job       *string  `thrift:"job,4" db:"job" json:"job,omitempty"`
+	Ended     *bool    `thrift:"ended,5" db:"ended" json:"ended,omitempty"`
+	Ids       []string `thrift:"ids,6" db:"ids" json:"ids,omitempty"`
+	Answering []string `thrift:"answering,7" db:"answering" json:"answering,omitempty"`
 }
 
 func NewTaskQuery() *TaskQuery {
@@ -10228,12 +10781,71 @@ func (p *TaskQuery) GetMax() int32 {
 	}
 	return *p.Max
 }
+
+var TaskQuery_After_DEFAULT string
+
+func (p *TaskQuery) GetAfter() string {
+	if !p.IsSetAfter() {
+		return TaskQuery_After_DEFAULT
+	}
+	return *p.After
+}
+
+var TaskQuery_Job_DEFAULT string
+
+func (p *TaskQuery) GetJob() string {
+	if !p.IsSetJob() {
+		return TaskQuery_Job_DEFAULT
+	}
+	return *p.Job
+}
+
+var TaskQuery_Ended_DEFAULT bool
+
+func (p *TaskQuery) GetEnded() bool {
+	if !p.IsSetEnded() {
+		return TaskQuery_Ended_DEFAULT
+	}
+	return *p.Ended
+}
+
+var TaskQuery_Ids_DEFAULT []string
+
+func (p *TaskQuery) GetIds() []string {
+	return p.Ids
+}
+
+var TaskQuery_Answering_DEFAULT []string
+
+func (p *TaskQuery) GetAnswering() []string {
+	return p.Answering
+}
 func (p *TaskQuery) IsSetID() bool {
 	return p.ID != nil
 }
 
 func (p *TaskQuery) IsSetMax() bool {
 	return p.Max != nil
+}
+
+func (p *TaskQuery) IsSetAfter() bool {
+	return p.After != nil
+}
+
+func (p *TaskQuery) IsSetJob() bool {
+	return p.Job != nil
+}
+
+func (p *TaskQuery) IsSetEnded() bool {
+	return p.Ended != nil
+}
+
+func (p *TaskQuery) IsSetIds() bool {
+	return p.Ids != nil
+}
+
+func (p *TaskQuery) IsSetAnswering() bool {
+	return p.Answering != nil
 }
 
 func (p *TaskQuery) Read(ctx context.Context, iprot thrift.TProtocol) error {
@@ -10263,6 +10875,56 @@ func (p *TaskQuery) Read(ctx context.Context, iprot thrift.TProtocol) error {
 		case 2:
 			if fieldTypeId == thrift.I32 {
 				if err := p.ReadField2(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 3:
+			if fieldTypeId == thrift.STRING {
+				if err := p.ReadField3(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 4:
+			if fieldTypeId == thrift.STRING {
+				if err := p.ReadField4(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 5:
+			if fieldTypeId == thrift.BOOL {
+				if err := p.ReadField5(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 6:
+			if fieldTypeId == thrift.LIST {
+				if err := p.ReadField6(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 7:
+			if fieldTypeId == thrift.LIST {
+				if err := p.ReadField7(ctx, iprot); err != nil {
 					return err
 				}
 			} else {
@@ -10303,6 +10965,77 @@ func (p *TaskQuery) ReadField2(ctx context.Context, iprot thrift.TProtocol) erro
 	return nil
 }
 
+func (p *TaskQuery) ReadField3(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadString(ctx); err != nil {
+		return thrift.PrependError("error reading field 3: ", err)
+	} else {
+		p.After = &v
+	}
+	return nil
+}
+
+func (p *TaskQuery) ReadField4(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadString(ctx); err != nil {
+		return thrift.PrependError("error reading field 4: ", err)
+	} else {
+		p.Job = &v
+	}
+	return nil
+}
+
+func (p *TaskQuery) ReadField5(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadBool(ctx); err != nil {
+		return thrift.PrependError("error reading field 5: ", err)
+	} else {
+		p.Ended = &v
+	}
+	return nil
+}
+
+func (p *TaskQuery) ReadField6(ctx context.Context, iprot thrift.TProtocol) error {
+	_, size, err := iprot.ReadListBegin(ctx)
+	if err != nil {
+		return thrift.PrependError("error reading list begin: ", err)
+	}
+	tSlice := make([]string, 0, size)
+	p.Ids = tSlice
+	for i := 0; i < size; i++ {
+		var _elem17 string
+		if v, err := iprot.ReadString(ctx); err != nil {
+			return thrift.PrependError("error reading field 0: ", err)
+		} else {
+			_elem17 = v
+		}
+		p.Ids = append(p.Ids, _elem17)
+	}
+	if err := iprot.ReadListEnd(ctx); err != nil {
+		return thrift.PrependError("error reading list end: ", err)
+	}
+	return nil
+}
+
+func (p *TaskQuery) ReadField7(ctx context.Context, iprot thrift.TProtocol) error {
+	_, size, err := iprot.ReadListBegin(ctx)
+	if err != nil {
+		return thrift.PrependError("error reading list begin: ", err)
+	}
+	tSlice := make([]string, 0, size)
+	p.Answering = tSlice
+	for i := 0; i < size; i++ {
+		var _elem18 string
+		if v, err := iprot.ReadString(ctx); err != nil {
+			return thrift.PrependError("error reading field 0: ", err)
+		} else {
+			_elem18 = v
+		}
+		p.Answering = append(p.Answering, _elem18)
+	}
+	if err := iprot.ReadListEnd(ctx); err != nil {
+		return thrift.PrependError("error reading list end: ", err)
+	}
+	return nil
+}
+
 func (p *TaskQuery) Write(ctx context.Context, oprot thrift.TProtocol) error {
 	if err := oprot.WriteStructBegin(ctx, "TaskQuery"); err != nil {
 		return thrift.PrependError(fmt.Sprintf("%T write struct begin error: ", p), err)
@@ -10312,6 +11045,21 @@ func (p *TaskQuery) Write(ctx context.Context, oprot thrift.TProtocol) error {
 			return err
 		}
 		if err := p.writeField2(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField3(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField4(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField5(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField6(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField7(ctx, oprot); err != nil {
 			return err
 		}
 	}
@@ -10354,6 +11102,97 @@ func (p *TaskQuery) writeField2(ctx context.Context, oprot thrift.TProtocol) (er
 	return err
 }
 
+func (p *TaskQuery) writeField3(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetAfter() {
+		if err := oprot.WriteFieldBegin(ctx, "after", thrift.STRING, 3); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 3:after: ", p), err)
+		}
+		if err := oprot.WriteString(ctx, string(*p.After)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.after (3) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 3:after: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *TaskQuery) writeField4(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetJob() {
+		if err := oprot.WriteFieldBegin(ctx, "job", thrift.STRING, 4); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 4:job: ", p), err)
+		}
+		if err := oprot.WriteString(ctx, string(*p.Job)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.job (4) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 4:job: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *TaskQuery) writeField5(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetEnded() {
+		if err := oprot.WriteFieldBegin(ctx, "ended", thrift.BOOL, 5); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 5:ended: ", p), err)
+		}
+		if err := oprot.WriteBool(ctx, bool(*p.Ended)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.ended (5) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 5:ended: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *TaskQuery) writeField6(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetIds() {
+		if err := oprot.WriteFieldBegin(ctx, "ids", thrift.LIST, 6); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 6:ids: ", p), err)
+		}
+		if err := oprot.WriteListBegin(ctx, thrift.STRING, len(p.Ids)); err != nil {
+			return thrift.PrependError("error writing list begin: ", err)
+		}
+		for _, v := range p.Ids {
+			if err := oprot.WriteString(ctx, string(v)); err != nil {
+				return thrift.PrependError(fmt.Sprintf("%T. (0) field write error: ", p), err)
+			}
+		}
+		if err := oprot.WriteListEnd(ctx); err != nil {
+			return thrift.PrependError("error writing list end: ", err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 6:ids: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *TaskQuery) writeField7(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetAnswering() {
+		if err := oprot.WriteFieldBegin(ctx, "answering", thrift.LIST, 7); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 7:answering: ", p), err)
+		}
+		if err := oprot.WriteListBegin(ctx, thrift.STRING, len(p.Answering)); err != nil {
+			return thrift.PrependError("error writing list begin: ", err)
+		}
+		for _, v := range p.Answering {
+			if err := oprot.WriteString(ctx, string(v)); err != nil {
+				return thrift.PrependError(fmt.Sprintf("%T. (0) field write error: ", p), err)
+			}
+		}
+		if err := oprot.WriteListEnd(ctx); err != nil {
+			return thrift.PrependError("error writing list end: ", err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 7:answering: ", p), err)
+		}
+	}
+	return err
+}
+
 func (p *TaskQuery) Equals(other *TaskQuery) bool {
 	if p == other {
 		return true
@@ -10373,6 +11212,48 @@ func (p *TaskQuery) Equals(other *TaskQuery) bool {
 			return false
 		}
 		if (*p.Max) != (*other.Max) {
+			return false
+		}
+	}
+	if p.After != other.After {
+		if p.After == nil || other.After == nil {
+			return false
+		}
+		if (*p.After) != (*other.After) {
+			return false
+		}
+	}
+	if p.Job != other.Job {
+		if p.Job == nil || other.Job == nil {
+			return false
+		}
+		if (*p.Job) != (*other.Job) {
+			return false
+		}
+	}
+	if p.Ended != other.Ended {
+		if p.Ended == nil || other.Ended == nil {
+			return false
+		}
+		if (*p.Ended) != (*other.Ended) {
+			return false
+		}
+	}
+	if len(p.Ids) != len(other.Ids) {
+		return false
+	}
+	for i, _tgt := range p.Ids {
+		_src19 := other.Ids[i]
+		if _tgt != _src19 {
+			return false
+		}
+	}
+	if len(p.Answering) != len(other.Answering) {
+		return false
+	}
+	for i, _tgt := range p.Answering {
+		_src20 := other.Answering[i]
+		if _tgt != _src20 {
 			return false
 		}
 	}
@@ -10398,6 +11279,7 @@ func (p *TaskQuery) String() string {
 //   - Attempt
 //   - TakesMs
 //   - Guessed
+//   - AtMostOnce
 type Assignment struct {
 	Number     *int64   `thrift:"number,1" db:"number" json:"number,omitempty"`
 	TaskID     *string  `thrift:"task_id,2" db:"task_id" json:"task_id,omitempty"`
@@ -10410,6 +11292,7 @@ type Assignment struct {
 	Attempt    *int32   `thrift:"attempt,9" db:"attempt" json:"attempt,omitempty"`
 	TakesMs    *int64   `thrift:"takes_ms,10" db:"takes_ms" json:"takes_ms,omitempty"`
 	Guessed    *bool    `thrift:"guessed,11" db:"guessed" json:"guessed,omitempty"`
+	AtMostOnce *bool    `thrift:"at_most_once,12" db:"at_most_once" json:"at_most_once,omitempty"`
 }
 
 func NewAssignment() *Assignment {
@@ -10514,6 +11397,15 @@ func (p *Assignment) GetGuessed() bool {
 	}
 	return *p.Guessed
 }
+
+var Assignment_AtMostOnce_DEFAULT bool
+
+func (p *Assignment) GetAtMostOnce() bool {
+	if !p.IsSetAtMostOnce() {
+		return Assignment_AtMostOnce_DEFAULT
+	}
+	return *p.AtMostOnce
+}
 func (p *Assignment) IsSetNumber() bool {
 	return p.Number != nil
 }
@@ -10556,6 +11448,10 @@ func (p *Assignment) IsSetTakesMs() bool {
 
 func (p *Assignment) IsSetGuessed() bool {
 	return p.Guessed != nil
+}
+
+func (p *Assignment) IsSetAtMostOnce() bool {
+	return p.AtMostOnce != nil
 }
 
 func (p *Assignment) Read(ctx context.Context, iprot thrift.TProtocol) error {
@@ -10682,6 +11578,16 @@ func (p *Assignment) Read(ctx context.Context, iprot thrift.TProtocol) error {
 					return err
 				}
 			}
+		case 12:
+			if fieldTypeId == thrift.BOOL {
+				if err := p.ReadField12(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
 		default:
 			if err := iprot.Skip(ctx, fieldTypeId); err != nil {
 				return err
@@ -10794,6 +11700,15 @@ func (p *Assignment) ReadField11(ctx context.Context, iprot thrift.TProtocol) er
 	return nil
 }
 
+func (p *Assignment) ReadField12(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadBool(ctx); err != nil {
+		return thrift.PrependError("error reading field 12: ", err)
+	} else {
+		p.AtMostOnce = &v
+	}
+	return nil
+}
+
 func (p *Assignment) Write(ctx context.Context, oprot thrift.TProtocol) error {
 	if err := oprot.WriteStructBegin(ctx, "Assignment"); err != nil {
 		return thrift.PrependError(fmt.Sprintf("%T write struct begin error: ", p), err)
@@ -10830,6 +11745,9 @@ func (p *Assignment) Write(ctx context.Context, oprot thrift.TProtocol) error {
 			return err
 		}
 		if err := p.writeField11(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField12(ctx, oprot); err != nil {
 			return err
 		}
 	}
@@ -11007,6 +11925,21 @@ func (p *Assignment) writeField11(ctx context.Context, oprot thrift.TProtocol) (
 	return err
 }
 
+func (p *Assignment) writeField12(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetAtMostOnce() {
+		if err := oprot.WriteFieldBegin(ctx, "at_most_once", thrift.BOOL, 12); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 12:at_most_once: ", p), err)
+		}
+		if err := oprot.WriteBool(ctx, bool(*p.AtMostOnce)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.at_most_once (12) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 12:at_most_once: ", p), err)
+		}
+	}
+	return err
+}
+
 func (p *Assignment) Equals(other *Assignment) bool {
 	if p == other {
 		return true
@@ -11088,6 +12021,14 @@ func (p *Assignment) Equals(other *Assignment) bool {
 			return false
 		}
 		if (*p.Guessed) != (*other.Guessed) {
+			return false
+		}
+	}
+	if p.AtMostOnce != other.AtMostOnce {
+		if p.AtMostOnce == nil || other.AtMostOnce == nil {
+			return false
+		}
+		if (*p.AtMostOnce) != (*other.AtMostOnce) {
 			return false
 		}
 	}
@@ -11542,11 +12483,11 @@ func (p *EnqueueRequest) ReadField5(ctx context.Context, iprot thrift.TProtocol)
 	tSlice := make([]*Assignment, 0, size)
 	p.Assignments = tSlice
 	for i := 0; i < size; i++ {
-		_elem17 := &Assignment{}
-		if err := _elem17.Read(ctx, iprot); err != nil {
-			return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", _elem17), err)
+		_elem21 := &Assignment{}
+		if err := _elem21.Read(ctx, iprot); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", _elem21), err)
 		}
-		p.Assignments = append(p.Assignments, _elem17)
+		p.Assignments = append(p.Assignments, _elem21)
 	}
 	if err := iprot.ReadListEnd(ctx); err != nil {
 		return thrift.PrependError("error reading list end: ", err)
@@ -11699,8 +12640,8 @@ func (p *EnqueueRequest) Equals(other *EnqueueRequest) bool {
 		return false
 	}
 	for i, _tgt := range p.Assignments {
-		_src18 := other.Assignments[i]
-		if !_tgt.Equals(_src18) {
+		_src22 := other.Assignments[i]
+		if !_tgt.Equals(_src22) {
 			return false
 		}
 	}
@@ -11805,11 +12746,11 @@ func (p *EnqueueReply) ReadField1(ctx context.Context, iprot thrift.TProtocol) e
 	tSlice := make([]*Refusal, 0, size)
 	p.Refused = tSlice
 	for i := 0; i < size; i++ {
-		_elem19 := &Refusal{}
-		if err := _elem19.Read(ctx, iprot); err != nil {
-			return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", _elem19), err)
+		_elem23 := &Refusal{}
+		if err := _elem23.Read(ctx, iprot); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", _elem23), err)
 		}
-		p.Refused = append(p.Refused, _elem19)
+		p.Refused = append(p.Refused, _elem23)
 	}
 	if err := iprot.ReadListEnd(ctx); err != nil {
 		return thrift.PrependError("error reading list end: ", err)
@@ -11894,8 +12835,8 @@ func (p *EnqueueReply) Equals(other *EnqueueReply) bool {
 		return false
 	}
 	for i, _tgt := range p.Refused {
-		_src20 := other.Refused[i]
-		if !_tgt.Equals(_src20) {
+		_src24 := other.Refused[i]
+		if !_tgt.Equals(_src24) {
 			return false
 		}
 	}
@@ -11910,6 +12851,451 @@ func (p *EnqueueReply) String() string {
 		return "<nil>"
 	}
 	return fmt.Sprintf("EnqueueReply(%+v)", *p)
+}
+
+// Attributes:
+//   - TaskID
+//   - Number
+type Claim struct {
+	TaskID *string `thrift:"task_id,1" db:"task_id" json:"task_id,omitempty"`
+	Number *int64  `thrift:"number,2" db:"number" json:"number,omitempty"`
+}
+
+func NewClaim() *Claim {
+	return &Claim{}
+}
+
+var Claim_TaskID_DEFAULT string
+
+func (p *Claim) GetTaskID() string {
+	if !p.IsSetTaskID() {
+		return Claim_TaskID_DEFAULT
+	}
+	return *p.TaskID
+}
+
+var Claim_Number_DEFAULT int64
+
+func (p *Claim) GetNumber() int64 {
+	if !p.IsSetNumber() {
+		return Claim_Number_DEFAULT
+	}
+	return *p.Number
+}
+func (p *Claim) IsSetTaskID() bool {
+	return p.TaskID != nil
+}
+
+func (p *Claim) IsSetNumber() bool {
+	return p.Number != nil
+}
+
+func (p *Claim) Read(ctx context.Context, iprot thrift.TProtocol) error {
+	if _, err := iprot.ReadStructBegin(ctx); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T read error: ", p), err)
+	}
+
+	for {
+		_, fieldTypeId, fieldId, err := iprot.ReadFieldBegin(ctx)
+		if err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T field %d read error: ", p, fieldId), err)
+		}
+		if fieldTypeId == thrift.STOP {
+			break
+		}
+		switch fieldId {
+		case 1:
+			if fieldTypeId == thrift.STRING {
+				if err := p.ReadField1(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 2:
+			if fieldTypeId == thrift.I64 {
+				if err := p.ReadField2(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		default:
+			if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+				return err
+			}
+		}
+		if err := iprot.ReadFieldEnd(ctx); err != nil {
+			return err
+		}
+	}
+	if err := iprot.ReadStructEnd(ctx); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T read struct end error: ", p), err)
+	}
+	return nil
+}
+
+func (p *Claim) ReadField1(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadString(ctx); err != nil {
+		return thrift.PrependError("error reading field 1: ", err)
+	} else {
+		p.TaskID = &v
+	}
+	return nil
+}
+
+func (p *Claim) ReadField2(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadI64(ctx); err != nil {
+		return thrift.PrependError("error reading field 2: ", err)
+	} else {
+		p.Number = &v
+	}
+	return nil
+}
+
+func (p *Claim) Write(ctx context.Context, oprot thrift.TProtocol) error {
+	if err := oprot.WriteStructBegin(ctx, "Claim"); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T write struct begin error: ", p), err)
+	}
+	if p != nil {
+		if err := p.writeField1(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField2(ctx, oprot); err != nil {
+			return err
+		}
+	}
+	if err := oprot.WriteFieldStop(ctx); err != nil {
+		return thrift.PrependError("write field stop error: ", err)
+	}
+	if err := oprot.WriteStructEnd(ctx); err != nil {
+		return thrift.PrependError("write struct stop error: ", err)
+	}
+	return nil
+}
+
+func (p *Claim) writeField1(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetTaskID() {
+		if err := oprot.WriteFieldBegin(ctx, "task_id", thrift.STRING, 1); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 1:task_id: ", p), err)
+		}
+		if err := oprot.WriteString(ctx, string(*p.TaskID)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.task_id (1) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 1:task_id: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *Claim) writeField2(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetNumber() {
+		if err := oprot.WriteFieldBegin(ctx, "number", thrift.I64, 2); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 2:number: ", p), err)
+		}
+		if err := oprot.WriteI64(ctx, int64(*p.Number)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.number (2) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 2:number: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *Claim) Equals(other *Claim) bool {
+	if p == other {
+		return true
+	} else if p == nil || other == nil {
+		return false
+	}
+	if p.TaskID != other.TaskID {
+		if p.TaskID == nil || other.TaskID == nil {
+			return false
+		}
+		if (*p.TaskID) != (*other.TaskID) {
+			return false
+		}
+	}
+	if p.Number != other.Number {
+		if p.Number == nil || other.Number == nil {
+			return false
+		}
+		if (*p.Number) != (*other.Number) {
+			return false
+		}
+	}
+	return true
+}
+
+func (p *Claim) String() string {
+	if p == nil {
+		return "<nil>"
+	}
+	return fmt.Sprintf("Claim(%+v)", *p)
+}
+
+// Attributes:
+//   - Scheduler
+//   - NodeIncarnation
+//   - Claims
+type ClaimRequest struct {
+	Scheduler       *SchedulerRef `thrift:"scheduler,1" db:"scheduler" json:"scheduler,omitempty"`
+	NodeIncarnation *int64        `thrift:"node_incarnation,2" db:"node_incarnation" json:"node_incarnation,omitempty"`
+	Claims          []*Claim      `thrift:"claims,3" db:"claims" json:"claims,omitempty"`
+}
+
+func NewClaimRequest() *ClaimRequest {
+	return &ClaimRequest{}
+}
+
+var ClaimRequest_Scheduler_DEFAULT *SchedulerRef
+
+func (p *ClaimRequest) GetScheduler() *SchedulerRef {
+	if !p.IsSetScheduler() {
+		return ClaimRequest_Scheduler_DEFAULT
+	}
+	return p.Scheduler
+}
+
+var ClaimRequest_NodeIncarnation_DEFAULT int64
+
+func (p *ClaimRequest) GetNodeIncarnation() int64 {
+	if !p.IsSetNodeIncarnation() {
+		return ClaimRequest_NodeIncarnation_DEFAULT
+	}
+	return *p.NodeIncarnation
+}
+
+var ClaimRequest_Claims_DEFAULT []*Claim
+
+func (p *ClaimRequest) GetClaims() []*Claim {
+	return p.Claims
+}
+func (p *ClaimRequest) IsSetScheduler() bool {
+	return p.Scheduler != nil
+}
+
+func (p *ClaimRequest) IsSetNodeIncarnation() bool {
+	return p.NodeIncarnation != nil
+}
+
+func (p *ClaimRequest) IsSetClaims() bool {
+	return p.Claims != nil
+}
+
+func (p *ClaimRequest) Read(ctx context.Context, iprot thrift.TProtocol) error {
+	if _, err := iprot.ReadStructBegin(ctx); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T read error: ", p), err)
+	}
+
+	for {
+		_, fieldTypeId, fieldId, err := iprot.ReadFieldBegin(ctx)
+		if err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T field %d read error: ", p, fieldId), err)
+		}
+		if fieldTypeId == thrift.STOP {
+			break
+		}
+		switch fieldId {
+		case 1:
+			if fieldTypeId == thrift.STRUCT {
+				if err := p.ReadField1(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 2:
+			if fieldTypeId == thrift.I64 {
+				if err := p.ReadField2(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 3:
+			if fieldTypeId == thrift.LIST {
+				if err := p.ReadField3(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		default:
+			if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+				return err
+			}
+		}
+		if err := iprot.ReadFieldEnd(ctx); err != nil {
+			return err
+		}
+	}
+	if err := iprot.ReadStructEnd(ctx); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T read struct end error: ", p), err)
+	}
+	return nil
+}
+
+func (p *ClaimRequest) ReadField1(ctx context.Context, iprot thrift.TProtocol) error {
+	p.Scheduler = &SchedulerRef{}
+	if err := p.Scheduler.Read(ctx, iprot); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", p.Scheduler), err)
+	}
+	return nil
+}
+
+func (p *ClaimRequest) ReadField2(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadI64(ctx); err != nil {
+		return thrift.PrependError("error reading field 2: ", err)
+	} else {
+		p.NodeIncarnation = &v
+	}
+	return nil
+}
+
+func (p *ClaimRequest) ReadField3(ctx context.Context, iprot thrift.TProtocol) error {
+	_, size, err := iprot.ReadListBegin(ctx)
+	if err != nil {
+		return thrift.PrependError("error reading list begin: ", err)
+	}
+	tSlice := make([]*Claim, 0, size)
+	p.Claims = tSlice
+	for i := 0; i < size; i++ {
+		_elem25 := &Claim{}
+		if err := _elem25.Read(ctx, iprot); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", _elem25), err)
+		}
+		p.Claims = append(p.Claims, _elem25)
+	}
+	if err := iprot.ReadListEnd(ctx); err != nil {
+		return thrift.PrependError("error reading list end: ", err)
+	}
+	return nil
+}
+
+func (p *ClaimRequest) Write(ctx context.Context, oprot thrift.TProtocol) error {
+	if err := oprot.WriteStructBegin(ctx, "ClaimRequest"); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T write struct begin error: ", p), err)
+	}
+	if p != nil {
+		if err := p.writeField1(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField2(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField3(ctx, oprot); err != nil {
+			return err
+		}
+	}
+	if err := oprot.WriteFieldStop(ctx); err != nil {
+		return thrift.PrependError("write field stop error: ", err)
+	}
+	if err := oprot.WriteStructEnd(ctx); err != nil {
+		return thrift.PrependError("write struct stop error: ", err)
+	}
+	return nil
+}
+
+func (p *ClaimRequest) writeField1(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetScheduler() {
+		if err := oprot.WriteFieldBegin(ctx, "scheduler", thrift.STRUCT, 1); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 1:scheduler: ", p), err)
+		}
+		if err := p.Scheduler.Write(ctx, oprot); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T error writing struct: ", p.Scheduler), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 1:scheduler: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *ClaimRequest) writeField2(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetNodeIncarnation() {
+		if err := oprot.WriteFieldBegin(ctx, "node_incarnation", thrift.I64, 2); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 2:node_incarnation: ", p), err)
+		}
+		if err := oprot.WriteI64(ctx, int64(*p.NodeIncarnation)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.node_incarnation (2) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 2:node_incarnation: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *ClaimRequest) writeField3(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetClaims() {
+		if err := oprot.WriteFieldBegin(ctx, "claims", thrift.LIST, 3); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 3:claims: ", p), err)
+		}
+		if err := oprot.WriteListBegin(ctx, thrift.STRUCT, len(p.Claims)); err != nil {
+			return thrift.PrependError("error writing list begin: ", err)
+		}
+		for _, v := range p.Claims {
+			if err := v.Write(ctx, oprot); err != nil {
+				return thrift.PrependError(fmt.Sprintf("%T error writing struct: ", v), err)
+			}
+		}
+		if err := oprot.WriteListEnd(ctx); err != nil {
+			return thrift.PrependError("error writing list end: ", err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 3:claims: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *ClaimRequest) Equals(other *ClaimRequest) bool {
+	if p == other {
+		return true
+	} else if p == nil || other == nil {
+		return false
+	}
+	if !p.Scheduler.Equals(other.Scheduler) {
+		return false
+	}
+	if p.NodeIncarnation != other.NodeIncarnation {
+		if p.NodeIncarnation == nil || other.NodeIncarnation == nil {
+			return false
+		}
+		if (*p.NodeIncarnation) != (*other.NodeIncarnation) {
+			return false
+		}
+	}
+	if len(p.Claims) != len(other.Claims) {
+		return false
+	}
+	for i, _tgt := range p.Claims {
+		_src26 := other.Claims[i]
+		if !_tgt.Equals(_src26) {
+			return false
+		}
+	}
+	return true
+}
+
+func (p *ClaimRequest) String() string {
+	if p == nil {
+		return "<nil>"
+	}
+	return fmt.Sprintf("ClaimRequest(%+v)", *p)
 }
 
 // Attributes:
@@ -13435,11 +14821,11 @@ func (p *CompletionNotice) ReadField4(ctx context.Context, iprot thrift.TProtoco
 	tSlice := make([]*Completion, 0, size)
 	p.Completions = tSlice
 	for i := 0; i < size; i++ {
-		_elem21 := &Completion{}
-		if err := _elem21.Read(ctx, iprot); err != nil {
-			return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", _elem21), err)
+		_elem27 := &Completion{}
+		if err := _elem27.Read(ctx, iprot); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", _elem27), err)
 		}
-		p.Completions = append(p.Completions, _elem21)
+		p.Completions = append(p.Completions, _elem27)
 	}
 	if err := iprot.ReadListEnd(ctx); err != nil {
 		return thrift.PrependError("error reading list end: ", err)
@@ -13602,8 +14988,8 @@ func (p *CompletionNotice) Equals(other *CompletionNotice) bool {
 		return false
 	}
 	for i, _tgt := range p.Completions {
-		_src22 := other.Completions[i]
-		if !_tgt.Equals(_src22) {
+		_src28 := other.Completions[i]
+		if !_tgt.Equals(_src28) {
 			return false
 		}
 	}
@@ -15193,13 +16579,13 @@ func (p *Experience) ReadField7(ctx context.Context, iprot thrift.TProtocol) err
 	tSlice := make([]int64, 0, size)
 	p.RunsMs = tSlice
 	for i := 0; i < size; i++ {
-		var _elem23 int64
+		var _elem29 int64
 		if v, err := iprot.ReadI64(ctx); err != nil {
 			return thrift.PrependError("error reading field 0: ", err)
 		} else {
-			_elem23 = v
+			_elem29 = v
 		}
-		p.RunsMs = append(p.RunsMs, _elem23)
+		p.RunsMs = append(p.RunsMs, _elem29)
 	}
 	if err := iprot.ReadListEnd(ctx); err != nil {
 		return thrift.PrependError("error reading list end: ", err)
@@ -15215,13 +16601,13 @@ func (p *Experience) ReadField8(ctx context.Context, iprot thrift.TProtocol) err
 	tSlice := make([]int64, 0, size)
 	p.Stamps = tSlice
 	for i := 0; i < size; i++ {
-		var _elem24 int64
+		var _elem30 int64
 		if v, err := iprot.ReadI64(ctx); err != nil {
 			return thrift.PrependError("error reading field 0: ", err)
 		} else {
-			_elem24 = v
+			_elem30 = v
 		}
-		p.Stamps = append(p.Stamps, _elem24)
+		p.Stamps = append(p.Stamps, _elem30)
 	}
 	if err := iprot.ReadListEnd(ctx); err != nil {
 		return thrift.PrependError("error reading list end: ", err)
@@ -15597,8 +16983,8 @@ func (p *Experience) Equals(other *Experience) bool {
 		return false
 	}
 	for i, _tgt := range p.RunsMs {
-		_src25 := other.RunsMs[i]
-		if _tgt != _src25 {
+		_src31 := other.RunsMs[i]
+		if _tgt != _src31 {
 			return false
 		}
 	}
@@ -15606,8 +16992,8 @@ func (p *Experience) Equals(other *Experience) bool {
 		return false
 	}
 	for i, _tgt := range p.Stamps {
-		_src26 := other.Stamps[i]
-		if _tgt != _src26 {
+		_src32 := other.Stamps[i]
+		if _tgt != _src32 {
 			return false
 		}
 	}
@@ -15851,11 +17237,11 @@ func (p *Delta) ReadField4(ctx context.Context, iprot thrift.TProtocol) error {
 	tSlice := make([]*Placed, 0, size)
 	p.Placed = tSlice
 	for i := 0; i < size; i++ {
-		_elem27 := &Placed{}
-		if err := _elem27.Read(ctx, iprot); err != nil {
-			return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", _elem27), err)
+		_elem33 := &Placed{}
+		if err := _elem33.Read(ctx, iprot); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", _elem33), err)
 		}
-		p.Placed = append(p.Placed, _elem27)
+		p.Placed = append(p.Placed, _elem33)
 	}
 	if err := iprot.ReadListEnd(ctx); err != nil {
 		return thrift.PrependError("error reading list end: ", err)
@@ -15871,11 +17257,11 @@ func (p *Delta) ReadField5(ctx context.Context, iprot thrift.TProtocol) error {
 	tSlice := make([]*Experience, 0, size)
 	p.Experience = tSlice
 	for i := 0; i < size; i++ {
-		_elem28 := &Experience{}
-		if err := _elem28.Read(ctx, iprot); err != nil {
-			return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", _elem28), err)
+		_elem34 := &Experience{}
+		if err := _elem34.Read(ctx, iprot); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", _elem34), err)
 		}
-		p.Experience = append(p.Experience, _elem28)
+		p.Experience = append(p.Experience, _elem34)
 	}
 	if err := iprot.ReadListEnd(ctx); err != nil {
 		return thrift.PrependError("error reading list end: ", err)
@@ -16038,8 +17424,8 @@ func (p *Delta) Equals(other *Delta) bool {
 		return false
 	}
 	for i, _tgt := range p.Placed {
-		_src29 := other.Placed[i]
-		if !_tgt.Equals(_src29) {
+		_src35 := other.Placed[i]
+		if !_tgt.Equals(_src35) {
 			return false
 		}
 	}
@@ -16047,8 +17433,8 @@ func (p *Delta) Equals(other *Delta) bool {
 		return false
 	}
 	for i, _tgt := range p.Experience {
-		_src30 := other.Experience[i]
-		if !_tgt.Equals(_src30) {
+		_src36 := other.Experience[i]
+		if !_tgt.Equals(_src36) {
 			return false
 		}
 	}
@@ -16851,11 +18237,11 @@ func (p *Report) ReadField9(ctx context.Context, iprot thrift.TProtocol) error {
 	tSlice := make([]*Received, 0, size)
 	p.Received = tSlice
 	for i := 0; i < size; i++ {
-		_elem31 := &Received{}
-		if err := _elem31.Read(ctx, iprot); err != nil {
-			return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", _elem31), err)
+		_elem37 := &Received{}
+		if err := _elem37.Read(ctx, iprot); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", _elem37), err)
 		}
-		p.Received = append(p.Received, _elem31)
+		p.Received = append(p.Received, _elem37)
 	}
 	if err := iprot.ReadListEnd(ctx); err != nil {
 		return thrift.PrependError("error reading list end: ", err)
@@ -17139,8 +18525,8 @@ func (p *Report) Equals(other *Report) bool {
 		return false
 	}
 	for i, _tgt := range p.Received {
-		_src32 := other.Received[i]
-		if !_tgt.Equals(_src32) {
+		_src38 := other.Received[i]
+		if !_tgt.Equals(_src38) {
 			return false
 		}
 	}
@@ -17306,11 +18692,11 @@ func (p *Roster) ReadField2(ctx context.Context, iprot thrift.TProtocol) error {
 	tSlice := make([]*Node, 0, size)
 	p.Nodes = tSlice
 	for i := 0; i < size; i++ {
-		_elem33 := &Node{}
-		if err := _elem33.Read(ctx, iprot); err != nil {
-			return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", _elem33), err)
+		_elem39 := &Node{}
+		if err := _elem39.Read(ctx, iprot); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", _elem39), err)
 		}
-		p.Nodes = append(p.Nodes, _elem33)
+		p.Nodes = append(p.Nodes, _elem39)
 	}
 	if err := iprot.ReadListEnd(ctx); err != nil {
 		return thrift.PrependError("error reading list end: ", err)
@@ -17326,13 +18712,13 @@ func (p *Roster) ReadField3(ctx context.Context, iprot thrift.TProtocol) error {
 	tSlice := make([]string, 0, size)
 	p.Schedulers = tSlice
 	for i := 0; i < size; i++ {
-		var _elem34 string
+		var _elem40 string
 		if v, err := iprot.ReadString(ctx); err != nil {
 			return thrift.PrependError("error reading field 0: ", err)
 		} else {
-			_elem34 = v
+			_elem40 = v
 		}
-		p.Schedulers = append(p.Schedulers, _elem34)
+		p.Schedulers = append(p.Schedulers, _elem40)
 	}
 	if err := iprot.ReadListEnd(ctx); err != nil {
 		return thrift.PrependError("error reading list end: ", err)
@@ -17348,13 +18734,13 @@ func (p *Roster) ReadField4(ctx context.Context, iprot thrift.TProtocol) error {
 	tSlice := make([]int32, 0, size)
 	p.Home = tSlice
 	for i := 0; i < size; i++ {
-		var _elem35 int32
+		var _elem41 int32
 		if v, err := iprot.ReadI32(ctx); err != nil {
 			return thrift.PrependError("error reading field 0: ", err)
 		} else {
-			_elem35 = v
+			_elem41 = v
 		}
-		p.Home = append(p.Home, _elem35)
+		p.Home = append(p.Home, _elem41)
 	}
 	if err := iprot.ReadListEnd(ctx); err != nil {
 		return thrift.PrependError("error reading list end: ", err)
@@ -17491,8 +18877,8 @@ func (p *Roster) Equals(other *Roster) bool {
 		return false
 	}
 	for i, _tgt := range p.Nodes {
-		_src36 := other.Nodes[i]
-		if !_tgt.Equals(_src36) {
+		_src42 := other.Nodes[i]
+		if !_tgt.Equals(_src42) {
 			return false
 		}
 	}
@@ -17500,8 +18886,8 @@ func (p *Roster) Equals(other *Roster) bool {
 		return false
 	}
 	for i, _tgt := range p.Schedulers {
-		_src37 := other.Schedulers[i]
-		if _tgt != _src37 {
+		_src43 := other.Schedulers[i]
+		if _tgt != _src43 {
 			return false
 		}
 	}
@@ -17509,8 +18895,8 @@ func (p *Roster) Equals(other *Roster) bool {
 		return false
 	}
 	for i, _tgt := range p.Home {
-		_src38 := other.Home[i]
-		if _tgt != _src38 {
+		_src44 := other.Home[i]
+		if _tgt != _src44 {
 			return false
 		}
 	}
@@ -18047,13 +19433,13 @@ func (p *Snapshot) ReadField8(ctx context.Context, iprot thrift.TProtocol) error
 	tSlice := make([]int32, 0, size)
 	p.Node = tSlice
 	for i := 0; i < size; i++ {
-		var _elem39 int32
+		var _elem45 int32
 		if v, err := iprot.ReadI32(ctx); err != nil {
 			return thrift.PrependError("error reading field 0: ", err)
 		} else {
-			_elem39 = v
+			_elem45 = v
 		}
-		p.Node = append(p.Node, _elem39)
+		p.Node = append(p.Node, _elem45)
 	}
 	if err := iprot.ReadListEnd(ctx); err != nil {
 		return thrift.PrependError("error reading list end: ", err)
@@ -18069,13 +19455,13 @@ func (p *Snapshot) ReadField9(ctx context.Context, iprot thrift.TProtocol) error
 	tSlice := make([]int64, 0, size)
 	p.Millicores = tSlice
 	for i := 0; i < size; i++ {
-		var _elem40 int64
+		var _elem46 int64
 		if v, err := iprot.ReadI64(ctx); err != nil {
 			return thrift.PrependError("error reading field 0: ", err)
 		} else {
-			_elem40 = v
+			_elem46 = v
 		}
-		p.Millicores = append(p.Millicores, _elem40)
+		p.Millicores = append(p.Millicores, _elem46)
 	}
 	if err := iprot.ReadListEnd(ctx); err != nil {
 		return thrift.PrependError("error reading list end: ", err)
@@ -18091,13 +19477,13 @@ func (p *Snapshot) ReadField10(ctx context.Context, iprot thrift.TProtocol) erro
 	tSlice := make([]int64, 0, size)
 	p.MemoryMib = tSlice
 	for i := 0; i < size; i++ {
-		var _elem41 int64
+		var _elem47 int64
 		if v, err := iprot.ReadI64(ctx); err != nil {
 			return thrift.PrependError("error reading field 0: ", err)
 		} else {
-			_elem41 = v
+			_elem47 = v
 		}
-		p.MemoryMib = append(p.MemoryMib, _elem41)
+		p.MemoryMib = append(p.MemoryMib, _elem47)
 	}
 	if err := iprot.ReadListEnd(ctx); err != nil {
 		return thrift.PrependError("error reading list end: ", err)
@@ -18113,13 +19499,13 @@ func (p *Snapshot) ReadField11(ctx context.Context, iprot thrift.TProtocol) erro
 	tSlice := make([]int64, 0, size)
 	p.DiskMib = tSlice
 	for i := 0; i < size; i++ {
-		var _elem42 int64
+		var _elem48 int64
 		if v, err := iprot.ReadI64(ctx); err != nil {
 			return thrift.PrependError("error reading field 0: ", err)
 		} else {
-			_elem42 = v
+			_elem48 = v
 		}
-		p.DiskMib = append(p.DiskMib, _elem42)
+		p.DiskMib = append(p.DiskMib, _elem48)
 	}
 	if err := iprot.ReadListEnd(ctx); err != nil {
 		return thrift.PrependError("error reading list end: ", err)
@@ -18135,31 +19521,31 @@ func (p *Snapshot) ReadField12(ctx context.Context, iprot thrift.TProtocol) erro
 	tMap := make(map[string][]int64, size)
 	p.Extra = tMap
 	for i := 0; i < size; i++ {
-		var _key43 string
+		var _key49 string
 		if v, err := iprot.ReadString(ctx); err != nil {
 			return thrift.PrependError("error reading field 0: ", err)
 		} else {
-			_key43 = v
+			_key49 = v
 		}
 		_, size, err := iprot.ReadListBegin(ctx)
 		if err != nil {
 			return thrift.PrependError("error reading list begin: ", err)
 		}
 		tSlice := make([]int64, 0, size)
-		_val44 := tSlice
+		_val50 := tSlice
 		for i := 0; i < size; i++ {
-			var _elem45 int64
+			var _elem51 int64
 			if v, err := iprot.ReadI64(ctx); err != nil {
 				return thrift.PrependError("error reading field 0: ", err)
 			} else {
-				_elem45 = v
+				_elem51 = v
 			}
-			_val44 = append(_val44, _elem45)
+			_val50 = append(_val50, _elem51)
 		}
 		if err := iprot.ReadListEnd(ctx); err != nil {
 			return thrift.PrependError("error reading list end: ", err)
 		}
-		p.Extra[_key43] = _val44
+		p.Extra[_key49] = _val50
 	}
 	if err := iprot.ReadMapEnd(ctx); err != nil {
 		return thrift.PrependError("error reading map end: ", err)
@@ -18175,13 +19561,13 @@ func (p *Snapshot) ReadField13(ctx context.Context, iprot thrift.TProtocol) erro
 	tSlice := make([]int64, 0, size)
 	p.Tasks = tSlice
 	for i := 0; i < size; i++ {
-		var _elem46 int64
+		var _elem52 int64
 		if v, err := iprot.ReadI64(ctx); err != nil {
 			return thrift.PrependError("error reading field 0: ", err)
 		} else {
-			_elem46 = v
+			_elem52 = v
 		}
-		p.Tasks = append(p.Tasks, _elem46)
+		p.Tasks = append(p.Tasks, _elem52)
 	}
 	if err := iprot.ReadListEnd(ctx); err != nil {
 		return thrift.PrependError("error reading list end: ", err)
@@ -18197,13 +19583,13 @@ func (p *Snapshot) ReadField14(ctx context.Context, iprot thrift.TProtocol) erro
 	tSlice := make([]int64, 0, size)
 	p.DurationMs = tSlice
 	for i := 0; i < size; i++ {
-		var _elem47 int64
+		var _elem53 int64
 		if v, err := iprot.ReadI64(ctx); err != nil {
 			return thrift.PrependError("error reading field 0: ", err)
 		} else {
-			_elem47 = v
+			_elem53 = v
 		}
-		p.DurationMs = append(p.DurationMs, _elem47)
+		p.DurationMs = append(p.DurationMs, _elem53)
 	}
 	if err := iprot.ReadListEnd(ctx); err != nil {
 		return thrift.PrependError("error reading list end: ", err)
@@ -18219,13 +19605,13 @@ func (p *Snapshot) ReadField15(ctx context.Context, iprot thrift.TProtocol) erro
 	tSlice := make([]int64, 0, size)
 	p.Work = tSlice
 	for i := 0; i < size; i++ {
-		var _elem48 int64
+		var _elem54 int64
 		if v, err := iprot.ReadI64(ctx); err != nil {
 			return thrift.PrependError("error reading field 0: ", err)
 		} else {
-			_elem48 = v
+			_elem54 = v
 		}
-		p.Work = append(p.Work, _elem48)
+		p.Work = append(p.Work, _elem54)
 	}
 	if err := iprot.ReadListEnd(ctx); err != nil {
 		return thrift.PrependError("error reading list end: ", err)
@@ -18241,13 +19627,13 @@ func (p *Snapshot) ReadField16(ctx context.Context, iprot thrift.TProtocol) erro
 	tSlice := make([]int64, 0, size)
 	p.ReportSequence = tSlice
 	for i := 0; i < size; i++ {
-		var _elem49 int64
+		var _elem55 int64
 		if v, err := iprot.ReadI64(ctx); err != nil {
 			return thrift.PrependError("error reading field 0: ", err)
 		} else {
-			_elem49 = v
+			_elem55 = v
 		}
-		p.ReportSequence = append(p.ReportSequence, _elem49)
+		p.ReportSequence = append(p.ReportSequence, _elem55)
 	}
 	if err := iprot.ReadListEnd(ctx); err != nil {
 		return thrift.PrependError("error reading list end: ", err)
@@ -18263,13 +19649,13 @@ func (p *Snapshot) ReadField17(ctx context.Context, iprot thrift.TProtocol) erro
 	tSlice := make([]int64, 0, size)
 	p.OwnNumber = tSlice
 	for i := 0; i < size; i++ {
-		var _elem50 int64
+		var _elem56 int64
 		if v, err := iprot.ReadI64(ctx); err != nil {
 			return thrift.PrependError("error reading field 0: ", err)
 		} else {
-			_elem50 = v
+			_elem56 = v
 		}
-		p.OwnNumber = append(p.OwnNumber, _elem50)
+		p.OwnNumber = append(p.OwnNumber, _elem56)
 	}
 	if err := iprot.ReadListEnd(ctx); err != nil {
 		return thrift.PrependError("error reading list end: ", err)
@@ -18285,11 +19671,11 @@ func (p *Snapshot) ReadField18(ctx context.Context, iprot thrift.TProtocol) erro
 	tSlice := make([]*Experience, 0, size)
 	p.Experience = tSlice
 	for i := 0; i < size; i++ {
-		_elem51 := &Experience{}
-		if err := _elem51.Read(ctx, iprot); err != nil {
-			return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", _elem51), err)
+		_elem57 := &Experience{}
+		if err := _elem57.Read(ctx, iprot); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", _elem57), err)
 		}
-		p.Experience = append(p.Experience, _elem51)
+		p.Experience = append(p.Experience, _elem57)
 	}
 	if err := iprot.ReadListEnd(ctx); err != nil {
 		return thrift.PrependError("error reading list end: ", err)
@@ -18796,8 +20182,8 @@ func (p *Snapshot) Equals(other *Snapshot) bool {
 		return false
 	}
 	for i, _tgt := range p.Node {
-		_src52 := other.Node[i]
-		if _tgt != _src52 {
+		_src58 := other.Node[i]
+		if _tgt != _src58 {
 			return false
 		}
 	}
@@ -18805,8 +20191,8 @@ func (p *Snapshot) Equals(other *Snapshot) bool {
 		return false
 	}
 	for i, _tgt := range p.Millicores {
-		_src53 := other.Millicores[i]
-		if _tgt != _src53 {
+		_src59 := other.Millicores[i]
+		if _tgt != _src59 {
 			return false
 		}
 	}
@@ -18814,8 +20200,8 @@ func (p *Snapshot) Equals(other *Snapshot) bool {
 		return false
 	}
 	for i, _tgt := range p.MemoryMib {
-		_src54 := other.MemoryMib[i]
-		if _tgt != _src54 {
+		_src60 := other.MemoryMib[i]
+		if _tgt != _src60 {
 			return false
 		}
 	}
@@ -18823,8 +20209,8 @@ func (p *Snapshot) Equals(other *Snapshot) bool {
 		return false
 	}
 	for i, _tgt := range p.DiskMib {
-		_src55 := other.DiskMib[i]
-		if _tgt != _src55 {
+		_src61 := other.DiskMib[i]
+		if _tgt != _src61 {
 			return false
 		}
 	}
@@ -18832,13 +20218,13 @@ func (p *Snapshot) Equals(other *Snapshot) bool {
 		return false
 	}
 	for k, _tgt := range p.Extra {
-		_src56 := other.Extra[k]
-		if len(_tgt) != len(_src56) {
+		_src62 := other.Extra[k]
+		if len(_tgt) != len(_src62) {
 			return false
 		}
 		for i, _tgt := range _tgt {
-			_src57 := _src56[i]
-			if _tgt != _src57 {
+			_src63 := _src62[i]
+			if _tgt != _src63 {
 				return false
 			}
 		}
@@ -18847,8 +20233,8 @@ func (p *Snapshot) Equals(other *Snapshot) bool {
 		return false
 	}
 	for i, _tgt := range p.Tasks {
-		_src58 := other.Tasks[i]
-		if _tgt != _src58 {
+		_src64 := other.Tasks[i]
+		if _tgt != _src64 {
 			return false
 		}
 	}
@@ -18856,8 +20242,8 @@ func (p *Snapshot) Equals(other *Snapshot) bool {
 		return false
 	}
 	for i, _tgt := range p.DurationMs {
-		_src59 := other.DurationMs[i]
-		if _tgt != _src59 {
+		_src65 := other.DurationMs[i]
+		if _tgt != _src65 {
 			return false
 		}
 	}
@@ -18865,8 +20251,8 @@ func (p *Snapshot) Equals(other *Snapshot) bool {
 		return false
 	}
 	for i, _tgt := range p.Work {
-		_src60 := other.Work[i]
-		if _tgt != _src60 {
+		_src66 := other.Work[i]
+		if _tgt != _src66 {
 			return false
 		}
 	}
@@ -18874,8 +20260,8 @@ func (p *Snapshot) Equals(other *Snapshot) bool {
 		return false
 	}
 	for i, _tgt := range p.ReportSequence {
-		_src61 := other.ReportSequence[i]
-		if _tgt != _src61 {
+		_src67 := other.ReportSequence[i]
+		if _tgt != _src67 {
 			return false
 		}
 	}
@@ -18883,8 +20269,8 @@ func (p *Snapshot) Equals(other *Snapshot) bool {
 		return false
 	}
 	for i, _tgt := range p.OwnNumber {
-		_src62 := other.OwnNumber[i]
-		if _tgt != _src62 {
+		_src68 := other.OwnNumber[i]
+		if _tgt != _src68 {
 			return false
 		}
 	}
@@ -18892,8 +20278,8 @@ func (p *Snapshot) Equals(other *Snapshot) bool {
 		return false
 	}
 	for i, _tgt := range p.Experience {
-		_src63 := other.Experience[i]
-		if !_tgt.Equals(_src63) {
+		_src69 := other.Experience[i]
+		if !_tgt.Equals(_src69) {
 			return false
 		}
 	}
@@ -19352,11 +20738,11 @@ func (p *ClusterStatus) ReadField3(ctx context.Context, iprot thrift.TProtocol) 
 	tSlice := make([]*NodeStatus, 0, size)
 	p.Nodes = tSlice
 	for i := 0; i < size; i++ {
-		_elem64 := &NodeStatus{}
-		if err := _elem64.Read(ctx, iprot); err != nil {
-			return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", _elem64), err)
+		_elem70 := &NodeStatus{}
+		if err := _elem70.Read(ctx, iprot); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", _elem70), err)
 		}
-		p.Nodes = append(p.Nodes, _elem64)
+		p.Nodes = append(p.Nodes, _elem70)
 	}
 	if err := iprot.ReadListEnd(ctx); err != nil {
 		return thrift.PrependError("error reading list end: ", err)
@@ -19372,11 +20758,11 @@ func (p *ClusterStatus) ReadField4(ctx context.Context, iprot thrift.TProtocol) 
 	tSlice := make([]*SchedulerRef, 0, size)
 	p.Schedulers = tSlice
 	for i := 0; i < size; i++ {
-		_elem65 := &SchedulerRef{}
-		if err := _elem65.Read(ctx, iprot); err != nil {
-			return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", _elem65), err)
+		_elem71 := &SchedulerRef{}
+		if err := _elem71.Read(ctx, iprot); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", _elem71), err)
 		}
-		p.Schedulers = append(p.Schedulers, _elem65)
+		p.Schedulers = append(p.Schedulers, _elem71)
 	}
 	if err := iprot.ReadListEnd(ctx); err != nil {
 		return thrift.PrependError("error reading list end: ", err)
@@ -19513,8 +20899,8 @@ func (p *ClusterStatus) Equals(other *ClusterStatus) bool {
 		return false
 	}
 	for i, _tgt := range p.Nodes {
-		_src66 := other.Nodes[i]
-		if !_tgt.Equals(_src66) {
+		_src72 := other.Nodes[i]
+		if !_tgt.Equals(_src72) {
 			return false
 		}
 	}
@@ -19522,8 +20908,8 @@ func (p *ClusterStatus) Equals(other *ClusterStatus) bool {
 		return false
 	}
 	for i, _tgt := range p.Schedulers {
-		_src67 := other.Schedulers[i]
-		if !_tgt.Equals(_src67) {
+		_src73 := other.Schedulers[i]
+		if !_tgt.Equals(_src73) {
 			return false
 		}
 	}
@@ -20109,22 +21495,22 @@ func (p *SchedulerServiceClient) SetLastResponseMeta_(meta thrift.ResponseMeta) 
 // Parameters:
 //   - Request
 func (p *SchedulerServiceClient) Submit(ctx context.Context, request *SubmitRequest) (_r *SubmitReply, _err error) {
-	var _args68 SchedulerServiceSubmitArgs
-	_args68.Request = request
-	var _result70 SchedulerServiceSubmitResult
-	var _meta69 thrift.ResponseMeta
-	_meta69, _err = p.Client_().Call(ctx, "submit", &_args68, &_result70)
-	p.SetLastResponseMeta_(_meta69)
+	var _args74 SchedulerServiceSubmitArgs
+	_args74.Request = request
+	var _result76 SchedulerServiceSubmitResult
+	var _meta75 thrift.ResponseMeta
+	_meta75, _err = p.Client_().Call(ctx, "submit", &_args74, &_result76)
+	p.SetLastResponseMeta_(_meta75)
 	if _err != nil {
 		return
 	}
 	switch {
-	case _result70.E != nil:
-		return _r, _result70.E
+	case _result76.E != nil:
+		return _r, _result76.E
 	}
 
-	if _ret71 := _result70.GetSuccess(); _ret71 != nil {
-		return _ret71, nil
+	if _ret77 := _result76.GetSuccess(); _ret77 != nil {
+		return _ret77, nil
 	}
 	return nil, thrift.NewTApplicationException(thrift.MISSING_RESULT, "submit failed: unknown result")
 }
@@ -20132,22 +21518,22 @@ func (p *SchedulerServiceClient) Submit(ctx context.Context, request *SubmitRequ
 // Parameters:
 //   - Request
 func (p *SchedulerServiceClient) Collect(ctx context.Context, request *CollectRequest) (_r *CollectReply, _err error) {
-	var _args72 SchedulerServiceCollectArgs
-	_args72.Request = request
-	var _result74 SchedulerServiceCollectResult
-	var _meta73 thrift.ResponseMeta
-	_meta73, _err = p.Client_().Call(ctx, "collect", &_args72, &_result74)
-	p.SetLastResponseMeta_(_meta73)
+	var _args78 SchedulerServiceCollectArgs
+	_args78.Request = request
+	var _result80 SchedulerServiceCollectResult
+	var _meta79 thrift.ResponseMeta
+	_meta79, _err = p.Client_().Call(ctx, "collect", &_args78, &_result80)
+	p.SetLastResponseMeta_(_meta79)
 	if _err != nil {
 		return
 	}
 	switch {
-	case _result74.E != nil:
-		return _r, _result74.E
+	case _result80.E != nil:
+		return _r, _result80.E
 	}
 
-	if _ret75 := _result74.GetSuccess(); _ret75 != nil {
-		return _ret75, nil
+	if _ret81 := _result80.GetSuccess(); _ret81 != nil {
+		return _ret81, nil
 	}
 	return nil, thrift.NewTApplicationException(thrift.MISSING_RESULT, "collect failed: unknown result")
 }
@@ -20155,58 +21541,58 @@ func (p *SchedulerServiceClient) Collect(ctx context.Context, request *CollectRe
 // Parameters:
 //   - TaskID
 func (p *SchedulerServiceClient) Cancel(ctx context.Context, task_id string) (_r bool, _err error) {
-	var _args76 SchedulerServiceCancelArgs
-	_args76.TaskID = task_id
-	var _result78 SchedulerServiceCancelResult
-	var _meta77 thrift.ResponseMeta
-	_meta77, _err = p.Client_().Call(ctx, "cancel", &_args76, &_result78)
-	p.SetLastResponseMeta_(_meta77)
-	if _err != nil {
-		return
-	}
-	switch {
-	case _result78.E != nil:
-		return _r, _result78.E
-	}
-
-	return _result78.GetSuccess(), nil
-}
-
-// Parameters:
-//   - Query
-func (p *SchedulerServiceClient) Tasks(ctx context.Context, query *TaskQuery) (_r []*TaskStatus, _err error) {
-	var _args79 SchedulerServiceTasksArgs
-	_args79.Query = query
-	var _result81 SchedulerServiceTasksResult
-	var _meta80 thrift.ResponseMeta
-	_meta80, _err = p.Client_().Call(ctx, "tasks", &_args79, &_result81)
-	p.SetLastResponseMeta_(_meta80)
-	if _err != nil {
-		return
-	}
-	switch {
-	case _result81.E != nil:
-		return _r, _result81.E
-	}
-
-	return _result81.GetSuccess(), nil
-}
-
-// Parameters:
-//   - Notice
-func (p *SchedulerServiceClient) Complete(ctx context.Context, notice *CompletionNotice) (_err error) {
-	var _args82 SchedulerServiceCompleteArgs
-	_args82.Notice = notice
-	var _result84 SchedulerServiceCompleteResult
+	var _args82 SchedulerServiceCancelArgs
+	_args82.TaskID = task_id
+	var _result84 SchedulerServiceCancelResult
 	var _meta83 thrift.ResponseMeta
-	_meta83, _err = p.Client_().Call(ctx, "complete", &_args82, &_result84)
+	_meta83, _err = p.Client_().Call(ctx, "cancel", &_args82, &_result84)
 	p.SetLastResponseMeta_(_meta83)
 	if _err != nil {
 		return
 	}
 	switch {
 	case _result84.E != nil:
-		return _result84.E
+		return _r, _result84.E
+	}
+
+	return _result84.GetSuccess(), nil
+}
+
+// Parameters:
+//   - Query
+func (p *SchedulerServiceClient) Tasks(ctx context.Context, query *TaskQuery) (_r []*TaskStatus, _err error) {
+	var _args85 SchedulerServiceTasksArgs
+	_args85.Query = query
+	var _result87 SchedulerServiceTasksResult
+	var _meta86 thrift.ResponseMeta
+	_meta86, _err = p.Client_().Call(ctx, "tasks", &_args85, &_result87)
+	p.SetLastResponseMeta_(_meta86)
+	if _err != nil {
+		return
+	}
+	switch {
+	case _result87.E != nil:
+		return _r, _result87.E
+	}
+
+	return _result87.GetSuccess(), nil
+}
+
+// Parameters:
+//   - Notice
+func (p *SchedulerServiceClient) Complete(ctx context.Context, notice *CompletionNotice) (_err error) {
+	var _args88 SchedulerServiceCompleteArgs
+	_args88.Notice = notice
+	var _result90 SchedulerServiceCompleteResult
+	var _meta89 thrift.ResponseMeta
+	_meta89, _err = p.Client_().Call(ctx, "complete", &_args88, &_result90)
+	p.SetLastResponseMeta_(_meta89)
+	if _err != nil {
+		return
+	}
+	switch {
+	case _result90.E != nil:
+		return _result90.E
 	}
 
 	return nil
@@ -20215,18 +21601,18 @@ func (p *SchedulerServiceClient) Complete(ctx context.Context, notice *Completio
 // Parameters:
 //   - Snapshot
 func (p *SchedulerServiceClient) Push(ctx context.Context, snapshot *Snapshot) (_err error) {
-	var _args85 SchedulerServicePushArgs
-	_args85.Snapshot = snapshot
-	var _result87 SchedulerServicePushResult
-	var _meta86 thrift.ResponseMeta
-	_meta86, _err = p.Client_().Call(ctx, "push", &_args85, &_result87)
-	p.SetLastResponseMeta_(_meta86)
+	var _args91 SchedulerServicePushArgs
+	_args91.Snapshot = snapshot
+	var _result93 SchedulerServicePushResult
+	var _meta92 thrift.ResponseMeta
+	_meta92, _err = p.Client_().Call(ctx, "push", &_args91, &_result93)
+	p.SetLastResponseMeta_(_meta92)
 	if _err != nil {
 		return
 	}
 	switch {
-	case _result87.E != nil:
-		return _result87.E
+	case _result93.E != nil:
+		return _result93.E
 	}
 
 	return nil
@@ -20235,51 +21621,11 @@ func (p *SchedulerServiceClient) Push(ctx context.Context, snapshot *Snapshot) (
 // Parameters:
 //   - Query
 func (p *SchedulerServiceClient) Jobs(ctx context.Context, query *JobQuery) (_r []*JobStatus, _err error) {
-	var _args88 SchedulerServiceJobsArgs
-	_args88.Query = query
-	var _result90 SchedulerServiceJobsResult
-	var _meta89 thrift.ResponseMeta
-	_meta89, _err = p.Client_().Call(ctx, "jobs", &_args88, &_result90)
-	p.SetLastResponseMeta_(_meta89)
-	if _err != nil {
-		return
-	}
-	switch {
-	case _result90.E != nil:
-		return _r, _result90.E
-	}
-
-	return _result90.GetSuccess(), nil
-}
-
-// Parameters:
-//   - Query
-func (p *SchedulerServiceClient) JobTasks(ctx context.Context, query *JobTaskQuery) (_r []*JobTask, _err error) {
-	var _args91 SchedulerServiceJobTasksArgs
-	_args91.Query = query
-	var _result93 SchedulerServiceJobTasksResult
-	var _meta92 thrift.ResponseMeta
-	_meta92, _err = p.Client_().Call(ctx, "jobTasks", &_args91, &_result93)
-	p.SetLastResponseMeta_(_meta92)
-	if _err != nil {
-		return
-	}
-	switch {
-	case _result93.E != nil:
-		return _r, _result93.E
-	}
-
-	return _result93.GetSuccess(), nil
-}
-
-// Parameters:
-//   - Job
-func (p *SchedulerServiceClient) CancelJob(ctx context.Context, job string) (_r int64, _err error) {
-	var _args94 SchedulerServiceCancelJobArgs
-	_args94.Job = job
-	var _result96 SchedulerServiceCancelJobResult
+	var _args94 SchedulerServiceJobsArgs
+	_args94.Query = query
+	var _result96 SchedulerServiceJobsResult
 	var _meta95 thrift.ResponseMeta
-	_meta95, _err = p.Client_().Call(ctx, "cancelJob", &_args94, &_result96)
+	_meta95, _err = p.Client_().Call(ctx, "jobs", &_args94, &_result96)
 	p.SetLastResponseMeta_(_meta95)
 	if _err != nil {
 		return
@@ -20293,13 +21639,13 @@ func (p *SchedulerServiceClient) CancelJob(ctx context.Context, job string) (_r 
 }
 
 // Parameters:
-//   - Job
-func (p *SchedulerServiceClient) RetryJob(ctx context.Context, job string) (_r int64, _err error) {
-	var _args97 SchedulerServiceRetryJobArgs
-	_args97.Job = job
-	var _result99 SchedulerServiceRetryJobResult
+//   - Query
+func (p *SchedulerServiceClient) JobTasks(ctx context.Context, query *JobTaskQuery) (_r []*JobTask, _err error) {
+	var _args97 SchedulerServiceJobTasksArgs
+	_args97.Query = query
+	var _result99 SchedulerServiceJobTasksResult
 	var _meta98 thrift.ResponseMeta
-	_meta98, _err = p.Client_().Call(ctx, "retryJob", &_args97, &_result99)
+	_meta98, _err = p.Client_().Call(ctx, "jobTasks", &_args97, &_result99)
 	p.SetLastResponseMeta_(_meta98)
 	if _err != nil {
 		return
@@ -20314,12 +21660,12 @@ func (p *SchedulerServiceClient) RetryJob(ctx context.Context, job string) (_r i
 
 // Parameters:
 //   - Job
-func (p *SchedulerServiceClient) ForgetJob(ctx context.Context, job string) (_r bool, _err error) {
-	var _args100 SchedulerServiceForgetJobArgs
+func (p *SchedulerServiceClient) CancelJob(ctx context.Context, job string) (_r int64, _err error) {
+	var _args100 SchedulerServiceCancelJobArgs
 	_args100.Job = job
-	var _result102 SchedulerServiceForgetJobResult
+	var _result102 SchedulerServiceCancelJobResult
 	var _meta101 thrift.ResponseMeta
-	_meta101, _err = p.Client_().Call(ctx, "forgetJob", &_args100, &_result102)
+	_meta101, _err = p.Client_().Call(ctx, "cancelJob", &_args100, &_result102)
 	p.SetLastResponseMeta_(_meta101)
 	if _err != nil {
 		return
@@ -20333,13 +21679,13 @@ func (p *SchedulerServiceClient) ForgetJob(ctx context.Context, job string) (_r 
 }
 
 // Parameters:
-//   - Query
-func (p *SchedulerServiceClient) Estimates(ctx context.Context, query *EstimateQuery) (_r []*Estimate, _err error) {
-	var _args103 SchedulerServiceEstimatesArgs
-	_args103.Query = query
-	var _result105 SchedulerServiceEstimatesResult
+//   - Job
+func (p *SchedulerServiceClient) RetryJob(ctx context.Context, job string) (_r int64, _err error) {
+	var _args103 SchedulerServiceRetryJobArgs
+	_args103.Job = job
+	var _result105 SchedulerServiceRetryJobResult
 	var _meta104 thrift.ResponseMeta
-	_meta104, _err = p.Client_().Call(ctx, "estimates", &_args103, &_result105)
+	_meta104, _err = p.Client_().Call(ctx, "retryJob", &_args103, &_result105)
 	p.SetLastResponseMeta_(_meta104)
 	if _err != nil {
 		return
@@ -20352,11 +21698,14 @@ func (p *SchedulerServiceClient) Estimates(ctx context.Context, query *EstimateQ
 	return _result105.GetSuccess(), nil
 }
 
-func (p *SchedulerServiceClient) View(ctx context.Context) (_r *ClusterStatus, _err error) {
-	var _args106 SchedulerServiceViewArgs
-	var _result108 SchedulerServiceViewResult
+// Parameters:
+//   - Job
+func (p *SchedulerServiceClient) ForgetJob(ctx context.Context, job string) (_r bool, _err error) {
+	var _args106 SchedulerServiceForgetJobArgs
+	_args106.Job = job
+	var _result108 SchedulerServiceForgetJobResult
 	var _meta107 thrift.ResponseMeta
-	_meta107, _err = p.Client_().Call(ctx, "view", &_args106, &_result108)
+	_meta107, _err = p.Client_().Call(ctx, "forgetJob", &_args106, &_result108)
 	p.SetLastResponseMeta_(_meta107)
 	if _err != nil {
 		return
@@ -20366,8 +21715,45 @@ func (p *SchedulerServiceClient) View(ctx context.Context) (_r *ClusterStatus, _
 		return _r, _result108.E
 	}
 
-	if _ret109 := _result108.GetSuccess(); _ret109 != nil {
-		return _ret109, nil
+	return _result108.GetSuccess(), nil
+}
+
+// Parameters:
+//   - Query
+func (p *SchedulerServiceClient) Estimates(ctx context.Context, query *EstimateQuery) (_r []*Estimate, _err error) {
+	var _args109 SchedulerServiceEstimatesArgs
+	_args109.Query = query
+	var _result111 SchedulerServiceEstimatesResult
+	var _meta110 thrift.ResponseMeta
+	_meta110, _err = p.Client_().Call(ctx, "estimates", &_args109, &_result111)
+	p.SetLastResponseMeta_(_meta110)
+	if _err != nil {
+		return
+	}
+	switch {
+	case _result111.E != nil:
+		return _r, _result111.E
+	}
+
+	return _result111.GetSuccess(), nil
+}
+
+func (p *SchedulerServiceClient) View(ctx context.Context) (_r *ClusterStatus, _err error) {
+	var _args112 SchedulerServiceViewArgs
+	var _result114 SchedulerServiceViewResult
+	var _meta113 thrift.ResponseMeta
+	_meta113, _err = p.Client_().Call(ctx, "view", &_args112, &_result114)
+	p.SetLastResponseMeta_(_meta113)
+	if _err != nil {
+		return
+	}
+	switch {
+	case _result114.E != nil:
+		return _r, _result114.E
+	}
+
+	if _ret115 := _result114.GetSuccess(); _ret115 != nil {
+		return _ret115, nil
 	}
 	return nil, thrift.NewTApplicationException(thrift.MISSING_RESULT, "view failed: unknown result")
 }
@@ -20376,74 +21762,74 @@ func (p *SchedulerServiceClient) View(ctx context.Context) (_r *ClusterStatus, _
 //   - Policy
 //   - Seed
 func (p *SchedulerServiceClient) SwitchPolicy(ctx context.Context, policy string, seed int64) (_err error) {
-	var _args110 SchedulerServiceSwitchPolicyArgs
-	_args110.Policy = policy
-	_args110.Seed = seed
-	var _result112 SchedulerServiceSwitchPolicyResult
-	var _meta111 thrift.ResponseMeta
-	_meta111, _err = p.Client_().Call(ctx, "switchPolicy", &_args110, &_result112)
-	p.SetLastResponseMeta_(_meta111)
-	if _err != nil {
-		return
-	}
-	switch {
-	case _result112.E != nil:
-		return _result112.E
-	}
-
-	return nil
-}
-
-func (p *SchedulerServiceClient) Settle(ctx context.Context) (_err error) {
-	var _args113 SchedulerServiceSettleArgs
-	var _result115 SchedulerServiceSettleResult
-	var _meta114 thrift.ResponseMeta
-	_meta114, _err = p.Client_().Call(ctx, "settle", &_args113, &_result115)
-	p.SetLastResponseMeta_(_meta114)
-	if _err != nil {
-		return
-	}
-	switch {
-	case _result115.E != nil:
-		return _result115.E
-	}
-
-	return nil
-}
-
-func (p *SchedulerServiceClient) Counters(ctx context.Context) (_r map[string]int64, _err error) {
-	var _args116 SchedulerServiceCountersArgs
-	var _result118 SchedulerServiceCountersResult
+	var _args116 SchedulerServiceSwitchPolicyArgs
+	_args116.Policy = policy
+	_args116.Seed = seed
+	var _result118 SchedulerServiceSwitchPolicyResult
 	var _meta117 thrift.ResponseMeta
-	_meta117, _err = p.Client_().Call(ctx, "counters", &_args116, &_result118)
+	_meta117, _err = p.Client_().Call(ctx, "switchPolicy", &_args116, &_result118)
 	p.SetLastResponseMeta_(_meta117)
 	if _err != nil {
 		return
 	}
 	switch {
 	case _result118.E != nil:
-		return _r, _result118.E
+		return _result118.E
 	}
 
-	return _result118.GetSuccess(), nil
+	return nil
 }
 
-func (p *SchedulerServiceClient) Setup(ctx context.Context) (_r *Setup, _err error) {
-	var _args119 SchedulerServiceSetupArgs
-	var _result121 SchedulerServiceSetupResult
+func (p *SchedulerServiceClient) Settle(ctx context.Context) (_err error) {
+	var _args119 SchedulerServiceSettleArgs
+	var _result121 SchedulerServiceSettleResult
 	var _meta120 thrift.ResponseMeta
-	_meta120, _err = p.Client_().Call(ctx, "setup", &_args119, &_result121)
+	_meta120, _err = p.Client_().Call(ctx, "settle", &_args119, &_result121)
 	p.SetLastResponseMeta_(_meta120)
 	if _err != nil {
 		return
 	}
 	switch {
 	case _result121.E != nil:
-		return _r, _result121.E
+		return _result121.E
 	}
 
-	if _ret122 := _result121.GetSuccess(); _ret122 != nil {
-		return _ret122, nil
+	return nil
+}
+
+func (p *SchedulerServiceClient) Counters(ctx context.Context) (_r map[string]int64, _err error) {
+	var _args122 SchedulerServiceCountersArgs
+	var _result124 SchedulerServiceCountersResult
+	var _meta123 thrift.ResponseMeta
+	_meta123, _err = p.Client_().Call(ctx, "counters", &_args122, &_result124)
+	p.SetLastResponseMeta_(_meta123)
+	if _err != nil {
+		return
+	}
+	switch {
+	case _result124.E != nil:
+		return _r, _result124.E
+	}
+
+	return _result124.GetSuccess(), nil
+}
+
+func (p *SchedulerServiceClient) Setup(ctx context.Context) (_r *Setup, _err error) {
+	var _args125 SchedulerServiceSetupArgs
+	var _result127 SchedulerServiceSetupResult
+	var _meta126 thrift.ResponseMeta
+	_meta126, _err = p.Client_().Call(ctx, "setup", &_args125, &_result127)
+	p.SetLastResponseMeta_(_meta126)
+	if _err != nil {
+		return
+	}
+	switch {
+	case _result127.E != nil:
+		return _r, _result127.E
+	}
+
+	if _ret128 := _result127.GetSuccess(); _ret128 != nil {
+		return _ret128, nil
 	}
 	return nil, thrift.NewTApplicationException(thrift.MISSING_RESULT, "setup failed: unknown result")
 }
@@ -20468,25 +21854,25 @@ func (p *SchedulerServiceProcessor) ProcessorMap() map[string]thrift.TProcessorF
 
 func NewSchedulerServiceProcessor(handler SchedulerService) *SchedulerServiceProcessor {
 
-	self123 := &SchedulerServiceProcessor{handler: handler, processorMap: make(map[string]thrift.TProcessorFunction)}
-	self123.processorMap["submit"] = &schedulerServiceProcessorSubmit{handler: handler}
-	self123.processorMap["collect"] = &schedulerServiceProcessorCollect{handler: handler}
-	self123.processorMap["cancel"] = &schedulerServiceProcessorCancel{handler: handler}
-	self123.processorMap["tasks"] = &schedulerServiceProcessorTasks{handler: handler}
-	self123.processorMap["complete"] = &schedulerServiceProcessorComplete{handler: handler}
-	self123.processorMap["push"] = &schedulerServiceProcessorPush{handler: handler}
-	self123.processorMap["jobs"] = &schedulerServiceProcessorJobs{handler: handler}
-	self123.processorMap["jobTasks"] = &schedulerServiceProcessorJobTasks{handler: handler}
-	self123.processorMap["cancelJob"] = &schedulerServiceProcessorCancelJob{handler: handler}
-	self123.processorMap["retryJob"] = &schedulerServiceProcessorRetryJob{handler: handler}
-	self123.processorMap["forgetJob"] = &schedulerServiceProcessorForgetJob{handler: handler}
-	self123.processorMap["estimates"] = &schedulerServiceProcessorEstimates{handler: handler}
-	self123.processorMap["view"] = &schedulerServiceProcessorView{handler: handler}
-	self123.processorMap["switchPolicy"] = &schedulerServiceProcessorSwitchPolicy{handler: handler}
-	self123.processorMap["settle"] = &schedulerServiceProcessorSettle{handler: handler}
-	self123.processorMap["counters"] = &schedulerServiceProcessorCounters{handler: handler}
-	self123.processorMap["setup"] = &schedulerServiceProcessorSetup{handler: handler}
-	return self123
+	self129 := &SchedulerServiceProcessor{handler: handler, processorMap: make(map[string]thrift.TProcessorFunction)}
+	self129.processorMap["submit"] = &schedulerServiceProcessorSubmit{handler: handler}
+	self129.processorMap["collect"] = &schedulerServiceProcessorCollect{handler: handler}
+	self129.processorMap["cancel"] = &schedulerServiceProcessorCancel{handler: handler}
+	self129.processorMap["tasks"] = &schedulerServiceProcessorTasks{handler: handler}
+	self129.processorMap["complete"] = &schedulerServiceProcessorComplete{handler: handler}
+	self129.processorMap["push"] = &schedulerServiceProcessorPush{handler: handler}
+	self129.processorMap["jobs"] = &schedulerServiceProcessorJobs{handler: handler}
+	self129.processorMap["jobTasks"] = &schedulerServiceProcessorJobTasks{handler: handler}
+	self129.processorMap["cancelJob"] = &schedulerServiceProcessorCancelJob{handler: handler}
+	self129.processorMap["retryJob"] = &schedulerServiceProcessorRetryJob{handler: handler}
+	self129.processorMap["forgetJob"] = &schedulerServiceProcessorForgetJob{handler: handler}
+	self129.processorMap["estimates"] = &schedulerServiceProcessorEstimates{handler: handler}
+	self129.processorMap["view"] = &schedulerServiceProcessorView{handler: handler}
+	self129.processorMap["switchPolicy"] = &schedulerServiceProcessorSwitchPolicy{handler: handler}
+	self129.processorMap["settle"] = &schedulerServiceProcessorSettle{handler: handler}
+	self129.processorMap["counters"] = &schedulerServiceProcessorCounters{handler: handler}
+	self129.processorMap["setup"] = &schedulerServiceProcessorSetup{handler: handler}
+	return self129
 }
 
 func (p *SchedulerServiceProcessor) Process(ctx context.Context, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
@@ -20499,12 +21885,12 @@ func (p *SchedulerServiceProcessor) Process(ctx context.Context, iprot, oprot th
 	}
 	iprot.Skip(ctx, thrift.STRUCT)
 	iprot.ReadMessageEnd(ctx)
-	x124 := thrift.NewTApplicationException(thrift.UNKNOWN_METHOD, "Unknown function "+name)
+	x130 := thrift.NewTApplicationException(thrift.UNKNOWN_METHOD, "Unknown function "+name)
 	oprot.WriteMessageBegin(ctx, name, thrift.EXCEPTION, seqId)
-	x124.Write(ctx, oprot)
+	x130.Write(ctx, oprot)
 	oprot.WriteMessageEnd(ctx)
 	oprot.Flush(ctx)
-	return false, x124
+	return false, x130
 
 }
 
@@ -20513,7 +21899,7 @@ type schedulerServiceProcessorSubmit struct {
 }
 
 func (p *schedulerServiceProcessorSubmit) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err125 error
+	var _write_err131 error
 	args := SchedulerServiceSubmitArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -20563,21 +21949,21 @@ func (p *schedulerServiceProcessorSubmit) Process(ctx context.Context, seqId int
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc126 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing submit: "+err2.Error())
+			_exc132 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing submit: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "submit", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err125 = thrift.WrapTException(err2)
+				_write_err131 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc126.Write(ctx, oprot); _write_err125 == nil && err2 != nil {
-				_write_err125 = thrift.WrapTException(err2)
+			if err2 := _exc132.Write(ctx, oprot); _write_err131 == nil && err2 != nil {
+				_write_err131 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err125 == nil && err2 != nil {
-				_write_err125 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err131 == nil && err2 != nil {
+				_write_err131 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err125 == nil && err2 != nil {
-				_write_err125 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err131 == nil && err2 != nil {
+				_write_err131 = thrift.WrapTException(err2)
 			}
-			if _write_err125 != nil {
-				return false, thrift.WrapTException(_write_err125)
+			if _write_err131 != nil {
+				return false, thrift.WrapTException(_write_err131)
 			}
 			return true, err
 		}
@@ -20586,19 +21972,19 @@ func (p *schedulerServiceProcessorSubmit) Process(ctx context.Context, seqId int
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "submit", thrift.REPLY, seqId); err2 != nil {
-		_write_err125 = thrift.WrapTException(err2)
+		_write_err131 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err125 == nil && err2 != nil {
-		_write_err125 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err131 == nil && err2 != nil {
+		_write_err131 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err125 == nil && err2 != nil {
-		_write_err125 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err131 == nil && err2 != nil {
+		_write_err131 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err125 == nil && err2 != nil {
-		_write_err125 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err131 == nil && err2 != nil {
+		_write_err131 = thrift.WrapTException(err2)
 	}
-	if _write_err125 != nil {
-		return false, thrift.WrapTException(_write_err125)
+	if _write_err131 != nil {
+		return false, thrift.WrapTException(_write_err131)
 	}
 	return true, err
 }
@@ -20608,7 +21994,7 @@ type schedulerServiceProcessorCollect struct {
 }
 
 func (p *schedulerServiceProcessorCollect) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err127 error
+	var _write_err133 error
 	args := SchedulerServiceCollectArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -20658,21 +22044,21 @@ func (p *schedulerServiceProcessorCollect) Process(ctx context.Context, seqId in
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc128 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing collect: "+err2.Error())
+			_exc134 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing collect: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "collect", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err127 = thrift.WrapTException(err2)
+				_write_err133 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc128.Write(ctx, oprot); _write_err127 == nil && err2 != nil {
-				_write_err127 = thrift.WrapTException(err2)
+			if err2 := _exc134.Write(ctx, oprot); _write_err133 == nil && err2 != nil {
+				_write_err133 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err127 == nil && err2 != nil {
-				_write_err127 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err133 == nil && err2 != nil {
+				_write_err133 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err127 == nil && err2 != nil {
-				_write_err127 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err133 == nil && err2 != nil {
+				_write_err133 = thrift.WrapTException(err2)
 			}
-			if _write_err127 != nil {
-				return false, thrift.WrapTException(_write_err127)
+			if _write_err133 != nil {
+				return false, thrift.WrapTException(_write_err133)
 			}
 			return true, err
 		}
@@ -20681,19 +22067,19 @@ func (p *schedulerServiceProcessorCollect) Process(ctx context.Context, seqId in
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "collect", thrift.REPLY, seqId); err2 != nil {
-		_write_err127 = thrift.WrapTException(err2)
+		_write_err133 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err127 == nil && err2 != nil {
-		_write_err127 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err133 == nil && err2 != nil {
+		_write_err133 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err127 == nil && err2 != nil {
-		_write_err127 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err133 == nil && err2 != nil {
+		_write_err133 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err127 == nil && err2 != nil {
-		_write_err127 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err133 == nil && err2 != nil {
+		_write_err133 = thrift.WrapTException(err2)
 	}
-	if _write_err127 != nil {
-		return false, thrift.WrapTException(_write_err127)
+	if _write_err133 != nil {
+		return false, thrift.WrapTException(_write_err133)
 	}
 	return true, err
 }
@@ -20703,7 +22089,7 @@ type schedulerServiceProcessorCancel struct {
 }
 
 func (p *schedulerServiceProcessorCancel) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err129 error
+	var _write_err135 error
 	args := SchedulerServiceCancelArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -20753,21 +22139,21 @@ func (p *schedulerServiceProcessorCancel) Process(ctx context.Context, seqId int
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc130 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing cancel: "+err2.Error())
+			_exc136 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing cancel: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "cancel", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err129 = thrift.WrapTException(err2)
+				_write_err135 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc130.Write(ctx, oprot); _write_err129 == nil && err2 != nil {
-				_write_err129 = thrift.WrapTException(err2)
+			if err2 := _exc136.Write(ctx, oprot); _write_err135 == nil && err2 != nil {
+				_write_err135 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err129 == nil && err2 != nil {
-				_write_err129 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err135 == nil && err2 != nil {
+				_write_err135 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err129 == nil && err2 != nil {
-				_write_err129 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err135 == nil && err2 != nil {
+				_write_err135 = thrift.WrapTException(err2)
 			}
-			if _write_err129 != nil {
-				return false, thrift.WrapTException(_write_err129)
+			if _write_err135 != nil {
+				return false, thrift.WrapTException(_write_err135)
 			}
 			return true, err
 		}
@@ -20776,19 +22162,19 @@ func (p *schedulerServiceProcessorCancel) Process(ctx context.Context, seqId int
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "cancel", thrift.REPLY, seqId); err2 != nil {
-		_write_err129 = thrift.WrapTException(err2)
+		_write_err135 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err129 == nil && err2 != nil {
-		_write_err129 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err135 == nil && err2 != nil {
+		_write_err135 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err129 == nil && err2 != nil {
-		_write_err129 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err135 == nil && err2 != nil {
+		_write_err135 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err129 == nil && err2 != nil {
-		_write_err129 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err135 == nil && err2 != nil {
+		_write_err135 = thrift.WrapTException(err2)
 	}
-	if _write_err129 != nil {
-		return false, thrift.WrapTException(_write_err129)
+	if _write_err135 != nil {
+		return false, thrift.WrapTException(_write_err135)
 	}
 	return true, err
 }
@@ -20798,7 +22184,7 @@ type schedulerServiceProcessorTasks struct {
 }
 
 func (p *schedulerServiceProcessorTasks) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err131 error
+	var _write_err137 error
 	args := SchedulerServiceTasksArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -20848,21 +22234,21 @@ func (p *schedulerServiceProcessorTasks) Process(ctx context.Context, seqId int3
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc132 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing tasks: "+err2.Error())
+			_exc138 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing tasks: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "tasks", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err131 = thrift.WrapTException(err2)
+				_write_err137 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc132.Write(ctx, oprot); _write_err131 == nil && err2 != nil {
-				_write_err131 = thrift.WrapTException(err2)
+			if err2 := _exc138.Write(ctx, oprot); _write_err137 == nil && err2 != nil {
+				_write_err137 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err131 == nil && err2 != nil {
-				_write_err131 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err137 == nil && err2 != nil {
+				_write_err137 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err131 == nil && err2 != nil {
-				_write_err131 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err137 == nil && err2 != nil {
+				_write_err137 = thrift.WrapTException(err2)
 			}
-			if _write_err131 != nil {
-				return false, thrift.WrapTException(_write_err131)
+			if _write_err137 != nil {
+				return false, thrift.WrapTException(_write_err137)
 			}
 			return true, err
 		}
@@ -20871,19 +22257,19 @@ func (p *schedulerServiceProcessorTasks) Process(ctx context.Context, seqId int3
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "tasks", thrift.REPLY, seqId); err2 != nil {
-		_write_err131 = thrift.WrapTException(err2)
+		_write_err137 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err131 == nil && err2 != nil {
-		_write_err131 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err137 == nil && err2 != nil {
+		_write_err137 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err131 == nil && err2 != nil {
-		_write_err131 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err137 == nil && err2 != nil {
+		_write_err137 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err131 == nil && err2 != nil {
-		_write_err131 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err137 == nil && err2 != nil {
+		_write_err137 = thrift.WrapTException(err2)
 	}
-	if _write_err131 != nil {
-		return false, thrift.WrapTException(_write_err131)
+	if _write_err137 != nil {
+		return false, thrift.WrapTException(_write_err137)
 	}
 	return true, err
 }
@@ -20893,7 +22279,7 @@ type schedulerServiceProcessorComplete struct {
 }
 
 func (p *schedulerServiceProcessorComplete) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err133 error
+	var _write_err139 error
 	args := SchedulerServiceCompleteArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -20943,40 +22329,40 @@ func (p *schedulerServiceProcessorComplete) Process(ctx context.Context, seqId i
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc134 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing complete: "+err2.Error())
+			_exc140 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing complete: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "complete", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err133 = thrift.WrapTException(err2)
+				_write_err139 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc134.Write(ctx, oprot); _write_err133 == nil && err2 != nil {
-				_write_err133 = thrift.WrapTException(err2)
+			if err2 := _exc140.Write(ctx, oprot); _write_err139 == nil && err2 != nil {
+				_write_err139 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err133 == nil && err2 != nil {
-				_write_err133 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err139 == nil && err2 != nil {
+				_write_err139 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err133 == nil && err2 != nil {
-				_write_err133 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err139 == nil && err2 != nil {
+				_write_err139 = thrift.WrapTException(err2)
 			}
-			if _write_err133 != nil {
-				return false, thrift.WrapTException(_write_err133)
+			if _write_err139 != nil {
+				return false, thrift.WrapTException(_write_err139)
 			}
 			return true, err
 		}
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "complete", thrift.REPLY, seqId); err2 != nil {
-		_write_err133 = thrift.WrapTException(err2)
+		_write_err139 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err133 == nil && err2 != nil {
-		_write_err133 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err139 == nil && err2 != nil {
+		_write_err139 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err133 == nil && err2 != nil {
-		_write_err133 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err139 == nil && err2 != nil {
+		_write_err139 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err133 == nil && err2 != nil {
-		_write_err133 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err139 == nil && err2 != nil {
+		_write_err139 = thrift.WrapTException(err2)
 	}
-	if _write_err133 != nil {
-		return false, thrift.WrapTException(_write_err133)
+	if _write_err139 != nil {
+		return false, thrift.WrapTException(_write_err139)
 	}
 	return true, err
 }
@@ -20986,7 +22372,7 @@ type schedulerServiceProcessorPush struct {
 }
 
 func (p *schedulerServiceProcessorPush) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err135 error
+	var _write_err141 error
 	args := SchedulerServicePushArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -21036,40 +22422,40 @@ func (p *schedulerServiceProcessorPush) Process(ctx context.Context, seqId int32
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc136 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing push: "+err2.Error())
+			_exc142 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing push: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "push", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err135 = thrift.WrapTException(err2)
+				_write_err141 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc136.Write(ctx, oprot); _write_err135 == nil && err2 != nil {
-				_write_err135 = thrift.WrapTException(err2)
+			if err2 := _exc142.Write(ctx, oprot); _write_err141 == nil && err2 != nil {
+				_write_err141 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err135 == nil && err2 != nil {
-				_write_err135 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err141 == nil && err2 != nil {
+				_write_err141 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err135 == nil && err2 != nil {
-				_write_err135 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err141 == nil && err2 != nil {
+				_write_err141 = thrift.WrapTException(err2)
 			}
-			if _write_err135 != nil {
-				return false, thrift.WrapTException(_write_err135)
+			if _write_err141 != nil {
+				return false, thrift.WrapTException(_write_err141)
 			}
 			return true, err
 		}
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "push", thrift.REPLY, seqId); err2 != nil {
-		_write_err135 = thrift.WrapTException(err2)
+		_write_err141 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err135 == nil && err2 != nil {
-		_write_err135 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err141 == nil && err2 != nil {
+		_write_err141 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err135 == nil && err2 != nil {
-		_write_err135 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err141 == nil && err2 != nil {
+		_write_err141 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err135 == nil && err2 != nil {
-		_write_err135 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err141 == nil && err2 != nil {
+		_write_err141 = thrift.WrapTException(err2)
 	}
-	if _write_err135 != nil {
-		return false, thrift.WrapTException(_write_err135)
+	if _write_err141 != nil {
+		return false, thrift.WrapTException(_write_err141)
 	}
 	return true, err
 }
@@ -21079,7 +22465,7 @@ type schedulerServiceProcessorJobs struct {
 }
 
 func (p *schedulerServiceProcessorJobs) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err137 error
+	var _write_err143 error
 	args := SchedulerServiceJobsArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -21129,21 +22515,21 @@ func (p *schedulerServiceProcessorJobs) Process(ctx context.Context, seqId int32
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc138 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing jobs: "+err2.Error())
+			_exc144 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing jobs: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "jobs", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err137 = thrift.WrapTException(err2)
+				_write_err143 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc138.Write(ctx, oprot); _write_err137 == nil && err2 != nil {
-				_write_err137 = thrift.WrapTException(err2)
+			if err2 := _exc144.Write(ctx, oprot); _write_err143 == nil && err2 != nil {
+				_write_err143 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err137 == nil && err2 != nil {
-				_write_err137 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err143 == nil && err2 != nil {
+				_write_err143 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err137 == nil && err2 != nil {
-				_write_err137 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err143 == nil && err2 != nil {
+				_write_err143 = thrift.WrapTException(err2)
 			}
-			if _write_err137 != nil {
-				return false, thrift.WrapTException(_write_err137)
+			if _write_err143 != nil {
+				return false, thrift.WrapTException(_write_err143)
 			}
 			return true, err
 		}
@@ -21152,19 +22538,19 @@ func (p *schedulerServiceProcessorJobs) Process(ctx context.Context, seqId int32
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "jobs", thrift.REPLY, seqId); err2 != nil {
-		_write_err137 = thrift.WrapTException(err2)
+		_write_err143 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err137 == nil && err2 != nil {
-		_write_err137 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err143 == nil && err2 != nil {
+		_write_err143 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err137 == nil && err2 != nil {
-		_write_err137 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err143 == nil && err2 != nil {
+		_write_err143 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err137 == nil && err2 != nil {
-		_write_err137 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err143 == nil && err2 != nil {
+		_write_err143 = thrift.WrapTException(err2)
 	}
-	if _write_err137 != nil {
-		return false, thrift.WrapTException(_write_err137)
+	if _write_err143 != nil {
+		return false, thrift.WrapTException(_write_err143)
 	}
 	return true, err
 }
@@ -21174,7 +22560,7 @@ type schedulerServiceProcessorJobTasks struct {
 }
 
 func (p *schedulerServiceProcessorJobTasks) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err139 error
+	var _write_err145 error
 	args := SchedulerServiceJobTasksArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -21224,21 +22610,21 @@ func (p *schedulerServiceProcessorJobTasks) Process(ctx context.Context, seqId i
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc140 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing jobTasks: "+err2.Error())
+			_exc146 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing jobTasks: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "jobTasks", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err139 = thrift.WrapTException(err2)
+				_write_err145 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc140.Write(ctx, oprot); _write_err139 == nil && err2 != nil {
-				_write_err139 = thrift.WrapTException(err2)
+			if err2 := _exc146.Write(ctx, oprot); _write_err145 == nil && err2 != nil {
+				_write_err145 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err139 == nil && err2 != nil {
-				_write_err139 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err145 == nil && err2 != nil {
+				_write_err145 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err139 == nil && err2 != nil {
-				_write_err139 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err145 == nil && err2 != nil {
+				_write_err145 = thrift.WrapTException(err2)
 			}
-			if _write_err139 != nil {
-				return false, thrift.WrapTException(_write_err139)
+			if _write_err145 != nil {
+				return false, thrift.WrapTException(_write_err145)
 			}
 			return true, err
 		}
@@ -21247,19 +22633,19 @@ func (p *schedulerServiceProcessorJobTasks) Process(ctx context.Context, seqId i
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "jobTasks", thrift.REPLY, seqId); err2 != nil {
-		_write_err139 = thrift.WrapTException(err2)
+		_write_err145 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err139 == nil && err2 != nil {
-		_write_err139 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err145 == nil && err2 != nil {
+		_write_err145 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err139 == nil && err2 != nil {
-		_write_err139 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err145 == nil && err2 != nil {
+		_write_err145 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err139 == nil && err2 != nil {
-		_write_err139 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err145 == nil && err2 != nil {
+		_write_err145 = thrift.WrapTException(err2)
 	}
-	if _write_err139 != nil {
-		return false, thrift.WrapTException(_write_err139)
+	if _write_err145 != nil {
+		return false, thrift.WrapTException(_write_err145)
 	}
 	return true, err
 }
@@ -21269,7 +22655,7 @@ type schedulerServiceProcessorCancelJob struct {
 }
 
 func (p *schedulerServiceProcessorCancelJob) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err141 error
+	var _write_err147 error
 	args := SchedulerServiceCancelJobArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -21319,21 +22705,21 @@ func (p *schedulerServiceProcessorCancelJob) Process(ctx context.Context, seqId 
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc142 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing cancelJob: "+err2.Error())
+			_exc148 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing cancelJob: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "cancelJob", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err141 = thrift.WrapTException(err2)
+				_write_err147 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc142.Write(ctx, oprot); _write_err141 == nil && err2 != nil {
-				_write_err141 = thrift.WrapTException(err2)
+			if err2 := _exc148.Write(ctx, oprot); _write_err147 == nil && err2 != nil {
+				_write_err147 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err141 == nil && err2 != nil {
-				_write_err141 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err147 == nil && err2 != nil {
+				_write_err147 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err141 == nil && err2 != nil {
-				_write_err141 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err147 == nil && err2 != nil {
+				_write_err147 = thrift.WrapTException(err2)
 			}
-			if _write_err141 != nil {
-				return false, thrift.WrapTException(_write_err141)
+			if _write_err147 != nil {
+				return false, thrift.WrapTException(_write_err147)
 			}
 			return true, err
 		}
@@ -21342,19 +22728,19 @@ func (p *schedulerServiceProcessorCancelJob) Process(ctx context.Context, seqId 
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "cancelJob", thrift.REPLY, seqId); err2 != nil {
-		_write_err141 = thrift.WrapTException(err2)
+		_write_err147 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err141 == nil && err2 != nil {
-		_write_err141 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err147 == nil && err2 != nil {
+		_write_err147 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err141 == nil && err2 != nil {
-		_write_err141 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err147 == nil && err2 != nil {
+		_write_err147 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err141 == nil && err2 != nil {
-		_write_err141 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err147 == nil && err2 != nil {
+		_write_err147 = thrift.WrapTException(err2)
 	}
-	if _write_err141 != nil {
-		return false, thrift.WrapTException(_write_err141)
+	if _write_err147 != nil {
+		return false, thrift.WrapTException(_write_err147)
 	}
 	return true, err
 }
@@ -21364,7 +22750,7 @@ type schedulerServiceProcessorRetryJob struct {
 }
 
 func (p *schedulerServiceProcessorRetryJob) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err143 error
+	var _write_err149 error
 	args := SchedulerServiceRetryJobArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -21414,21 +22800,21 @@ func (p *schedulerServiceProcessorRetryJob) Process(ctx context.Context, seqId i
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc144 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing retryJob: "+err2.Error())
+			_exc150 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing retryJob: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "retryJob", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err143 = thrift.WrapTException(err2)
+				_write_err149 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc144.Write(ctx, oprot); _write_err143 == nil && err2 != nil {
-				_write_err143 = thrift.WrapTException(err2)
+			if err2 := _exc150.Write(ctx, oprot); _write_err149 == nil && err2 != nil {
+				_write_err149 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err143 == nil && err2 != nil {
-				_write_err143 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err149 == nil && err2 != nil {
+				_write_err149 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err143 == nil && err2 != nil {
-				_write_err143 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err149 == nil && err2 != nil {
+				_write_err149 = thrift.WrapTException(err2)
 			}
-			if _write_err143 != nil {
-				return false, thrift.WrapTException(_write_err143)
+			if _write_err149 != nil {
+				return false, thrift.WrapTException(_write_err149)
 			}
 			return true, err
 		}
@@ -21437,19 +22823,19 @@ func (p *schedulerServiceProcessorRetryJob) Process(ctx context.Context, seqId i
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "retryJob", thrift.REPLY, seqId); err2 != nil {
-		_write_err143 = thrift.WrapTException(err2)
+		_write_err149 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err143 == nil && err2 != nil {
-		_write_err143 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err149 == nil && err2 != nil {
+		_write_err149 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err143 == nil && err2 != nil {
-		_write_err143 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err149 == nil && err2 != nil {
+		_write_err149 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err143 == nil && err2 != nil {
-		_write_err143 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err149 == nil && err2 != nil {
+		_write_err149 = thrift.WrapTException(err2)
 	}
-	if _write_err143 != nil {
-		return false, thrift.WrapTException(_write_err143)
+	if _write_err149 != nil {
+		return false, thrift.WrapTException(_write_err149)
 	}
 	return true, err
 }
@@ -21459,7 +22845,7 @@ type schedulerServiceProcessorForgetJob struct {
 }
 
 func (p *schedulerServiceProcessorForgetJob) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err145 error
+	var _write_err151 error
 	args := SchedulerServiceForgetJobArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -21509,21 +22895,21 @@ func (p *schedulerServiceProcessorForgetJob) Process(ctx context.Context, seqId 
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc146 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing forgetJob: "+err2.Error())
+			_exc152 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing forgetJob: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "forgetJob", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err145 = thrift.WrapTException(err2)
+				_write_err151 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc146.Write(ctx, oprot); _write_err145 == nil && err2 != nil {
-				_write_err145 = thrift.WrapTException(err2)
+			if err2 := _exc152.Write(ctx, oprot); _write_err151 == nil && err2 != nil {
+				_write_err151 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err145 == nil && err2 != nil {
-				_write_err145 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err151 == nil && err2 != nil {
+				_write_err151 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err145 == nil && err2 != nil {
-				_write_err145 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err151 == nil && err2 != nil {
+				_write_err151 = thrift.WrapTException(err2)
 			}
-			if _write_err145 != nil {
-				return false, thrift.WrapTException(_write_err145)
+			if _write_err151 != nil {
+				return false, thrift.WrapTException(_write_err151)
 			}
 			return true, err
 		}
@@ -21532,19 +22918,19 @@ func (p *schedulerServiceProcessorForgetJob) Process(ctx context.Context, seqId 
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "forgetJob", thrift.REPLY, seqId); err2 != nil {
-		_write_err145 = thrift.WrapTException(err2)
+		_write_err151 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err145 == nil && err2 != nil {
-		_write_err145 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err151 == nil && err2 != nil {
+		_write_err151 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err145 == nil && err2 != nil {
-		_write_err145 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err151 == nil && err2 != nil {
+		_write_err151 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err145 == nil && err2 != nil {
-		_write_err145 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err151 == nil && err2 != nil {
+		_write_err151 = thrift.WrapTException(err2)
 	}
-	if _write_err145 != nil {
-		return false, thrift.WrapTException(_write_err145)
+	if _write_err151 != nil {
+		return false, thrift.WrapTException(_write_err151)
 	}
 	return true, err
 }
@@ -21554,7 +22940,7 @@ type schedulerServiceProcessorEstimates struct {
 }
 
 func (p *schedulerServiceProcessorEstimates) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err147 error
+	var _write_err153 error
 	args := SchedulerServiceEstimatesArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -21604,21 +22990,21 @@ func (p *schedulerServiceProcessorEstimates) Process(ctx context.Context, seqId 
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc148 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing estimates: "+err2.Error())
+			_exc154 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing estimates: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "estimates", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err147 = thrift.WrapTException(err2)
+				_write_err153 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc148.Write(ctx, oprot); _write_err147 == nil && err2 != nil {
-				_write_err147 = thrift.WrapTException(err2)
+			if err2 := _exc154.Write(ctx, oprot); _write_err153 == nil && err2 != nil {
+				_write_err153 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err147 == nil && err2 != nil {
-				_write_err147 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err153 == nil && err2 != nil {
+				_write_err153 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err147 == nil && err2 != nil {
-				_write_err147 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err153 == nil && err2 != nil {
+				_write_err153 = thrift.WrapTException(err2)
 			}
-			if _write_err147 != nil {
-				return false, thrift.WrapTException(_write_err147)
+			if _write_err153 != nil {
+				return false, thrift.WrapTException(_write_err153)
 			}
 			return true, err
 		}
@@ -21627,19 +23013,19 @@ func (p *schedulerServiceProcessorEstimates) Process(ctx context.Context, seqId 
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "estimates", thrift.REPLY, seqId); err2 != nil {
-		_write_err147 = thrift.WrapTException(err2)
+		_write_err153 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err147 == nil && err2 != nil {
-		_write_err147 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err153 == nil && err2 != nil {
+		_write_err153 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err147 == nil && err2 != nil {
-		_write_err147 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err153 == nil && err2 != nil {
+		_write_err153 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err147 == nil && err2 != nil {
-		_write_err147 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err153 == nil && err2 != nil {
+		_write_err153 = thrift.WrapTException(err2)
 	}
-	if _write_err147 != nil {
-		return false, thrift.WrapTException(_write_err147)
+	if _write_err153 != nil {
+		return false, thrift.WrapTException(_write_err153)
 	}
 	return true, err
 }
@@ -21649,7 +23035,7 @@ type schedulerServiceProcessorView struct {
 }
 
 func (p *schedulerServiceProcessorView) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err149 error
+	var _write_err155 error
 	args := SchedulerServiceViewArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -21699,21 +23085,21 @@ func (p *schedulerServiceProcessorView) Process(ctx context.Context, seqId int32
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc150 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing view: "+err2.Error())
+			_exc156 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing view: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "view", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err149 = thrift.WrapTException(err2)
+				_write_err155 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc150.Write(ctx, oprot); _write_err149 == nil && err2 != nil {
-				_write_err149 = thrift.WrapTException(err2)
+			if err2 := _exc156.Write(ctx, oprot); _write_err155 == nil && err2 != nil {
+				_write_err155 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err149 == nil && err2 != nil {
-				_write_err149 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err155 == nil && err2 != nil {
+				_write_err155 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err149 == nil && err2 != nil {
-				_write_err149 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err155 == nil && err2 != nil {
+				_write_err155 = thrift.WrapTException(err2)
 			}
-			if _write_err149 != nil {
-				return false, thrift.WrapTException(_write_err149)
+			if _write_err155 != nil {
+				return false, thrift.WrapTException(_write_err155)
 			}
 			return true, err
 		}
@@ -21722,19 +23108,19 @@ func (p *schedulerServiceProcessorView) Process(ctx context.Context, seqId int32
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "view", thrift.REPLY, seqId); err2 != nil {
-		_write_err149 = thrift.WrapTException(err2)
+		_write_err155 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err149 == nil && err2 != nil {
-		_write_err149 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err155 == nil && err2 != nil {
+		_write_err155 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err149 == nil && err2 != nil {
-		_write_err149 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err155 == nil && err2 != nil {
+		_write_err155 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err149 == nil && err2 != nil {
-		_write_err149 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err155 == nil && err2 != nil {
+		_write_err155 = thrift.WrapTException(err2)
 	}
-	if _write_err149 != nil {
-		return false, thrift.WrapTException(_write_err149)
+	if _write_err155 != nil {
+		return false, thrift.WrapTException(_write_err155)
 	}
 	return true, err
 }
@@ -21744,7 +23130,7 @@ type schedulerServiceProcessorSwitchPolicy struct {
 }
 
 func (p *schedulerServiceProcessorSwitchPolicy) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err151 error
+	var _write_err157 error
 	args := SchedulerServiceSwitchPolicyArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -21794,40 +23180,40 @@ func (p *schedulerServiceProcessorSwitchPolicy) Process(ctx context.Context, seq
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc152 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing switchPolicy: "+err2.Error())
+			_exc158 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing switchPolicy: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "switchPolicy", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err151 = thrift.WrapTException(err2)
+				_write_err157 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc152.Write(ctx, oprot); _write_err151 == nil && err2 != nil {
-				_write_err151 = thrift.WrapTException(err2)
+			if err2 := _exc158.Write(ctx, oprot); _write_err157 == nil && err2 != nil {
+				_write_err157 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err151 == nil && err2 != nil {
-				_write_err151 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err157 == nil && err2 != nil {
+				_write_err157 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err151 == nil && err2 != nil {
-				_write_err151 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err157 == nil && err2 != nil {
+				_write_err157 = thrift.WrapTException(err2)
 			}
-			if _write_err151 != nil {
-				return false, thrift.WrapTException(_write_err151)
+			if _write_err157 != nil {
+				return false, thrift.WrapTException(_write_err157)
 			}
 			return true, err
 		}
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "switchPolicy", thrift.REPLY, seqId); err2 != nil {
-		_write_err151 = thrift.WrapTException(err2)
+		_write_err157 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err151 == nil && err2 != nil {
-		_write_err151 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err157 == nil && err2 != nil {
+		_write_err157 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err151 == nil && err2 != nil {
-		_write_err151 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err157 == nil && err2 != nil {
+		_write_err157 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err151 == nil && err2 != nil {
-		_write_err151 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err157 == nil && err2 != nil {
+		_write_err157 = thrift.WrapTException(err2)
 	}
-	if _write_err151 != nil {
-		return false, thrift.WrapTException(_write_err151)
+	if _write_err157 != nil {
+		return false, thrift.WrapTException(_write_err157)
 	}
 	return true, err
 }
@@ -21837,7 +23223,7 @@ type schedulerServiceProcessorSettle struct {
 }
 
 func (p *schedulerServiceProcessorSettle) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err153 error
+	var _write_err159 error
 	args := SchedulerServiceSettleArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -21887,40 +23273,40 @@ func (p *schedulerServiceProcessorSettle) Process(ctx context.Context, seqId int
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc154 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing settle: "+err2.Error())
+			_exc160 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing settle: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "settle", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err153 = thrift.WrapTException(err2)
+				_write_err159 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc154.Write(ctx, oprot); _write_err153 == nil && err2 != nil {
-				_write_err153 = thrift.WrapTException(err2)
+			if err2 := _exc160.Write(ctx, oprot); _write_err159 == nil && err2 != nil {
+				_write_err159 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err153 == nil && err2 != nil {
-				_write_err153 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err159 == nil && err2 != nil {
+				_write_err159 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err153 == nil && err2 != nil {
-				_write_err153 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err159 == nil && err2 != nil {
+				_write_err159 = thrift.WrapTException(err2)
 			}
-			if _write_err153 != nil {
-				return false, thrift.WrapTException(_write_err153)
+			if _write_err159 != nil {
+				return false, thrift.WrapTException(_write_err159)
 			}
 			return true, err
 		}
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "settle", thrift.REPLY, seqId); err2 != nil {
-		_write_err153 = thrift.WrapTException(err2)
+		_write_err159 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err153 == nil && err2 != nil {
-		_write_err153 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err159 == nil && err2 != nil {
+		_write_err159 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err153 == nil && err2 != nil {
-		_write_err153 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err159 == nil && err2 != nil {
+		_write_err159 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err153 == nil && err2 != nil {
-		_write_err153 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err159 == nil && err2 != nil {
+		_write_err159 = thrift.WrapTException(err2)
 	}
-	if _write_err153 != nil {
-		return false, thrift.WrapTException(_write_err153)
+	if _write_err159 != nil {
+		return false, thrift.WrapTException(_write_err159)
 	}
 	return true, err
 }
@@ -21930,7 +23316,7 @@ type schedulerServiceProcessorCounters struct {
 }
 
 func (p *schedulerServiceProcessorCounters) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err155 error
+	var _write_err161 error
 	args := SchedulerServiceCountersArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -21980,21 +23366,21 @@ func (p *schedulerServiceProcessorCounters) Process(ctx context.Context, seqId i
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc156 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing counters: "+err2.Error())
+			_exc162 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing counters: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "counters", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err155 = thrift.WrapTException(err2)
+				_write_err161 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc156.Write(ctx, oprot); _write_err155 == nil && err2 != nil {
-				_write_err155 = thrift.WrapTException(err2)
+			if err2 := _exc162.Write(ctx, oprot); _write_err161 == nil && err2 != nil {
+				_write_err161 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err155 == nil && err2 != nil {
-				_write_err155 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err161 == nil && err2 != nil {
+				_write_err161 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err155 == nil && err2 != nil {
-				_write_err155 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err161 == nil && err2 != nil {
+				_write_err161 = thrift.WrapTException(err2)
 			}
-			if _write_err155 != nil {
-				return false, thrift.WrapTException(_write_err155)
+			if _write_err161 != nil {
+				return false, thrift.WrapTException(_write_err161)
 			}
 			return true, err
 		}
@@ -22003,19 +23389,19 @@ func (p *schedulerServiceProcessorCounters) Process(ctx context.Context, seqId i
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "counters", thrift.REPLY, seqId); err2 != nil {
-		_write_err155 = thrift.WrapTException(err2)
+		_write_err161 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err155 == nil && err2 != nil {
-		_write_err155 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err161 == nil && err2 != nil {
+		_write_err161 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err155 == nil && err2 != nil {
-		_write_err155 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err161 == nil && err2 != nil {
+		_write_err161 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err155 == nil && err2 != nil {
-		_write_err155 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err161 == nil && err2 != nil {
+		_write_err161 = thrift.WrapTException(err2)
 	}
-	if _write_err155 != nil {
-		return false, thrift.WrapTException(_write_err155)
+	if _write_err161 != nil {
+		return false, thrift.WrapTException(_write_err161)
 	}
 	return true, err
 }
@@ -22025,7 +23411,7 @@ type schedulerServiceProcessorSetup struct {
 }
 
 func (p *schedulerServiceProcessorSetup) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err157 error
+	var _write_err163 error
 	args := SchedulerServiceSetupArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -22075,21 +23461,21 @@ func (p *schedulerServiceProcessorSetup) Process(ctx context.Context, seqId int3
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc158 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing setup: "+err2.Error())
+			_exc164 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing setup: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "setup", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err157 = thrift.WrapTException(err2)
+				_write_err163 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc158.Write(ctx, oprot); _write_err157 == nil && err2 != nil {
-				_write_err157 = thrift.WrapTException(err2)
+			if err2 := _exc164.Write(ctx, oprot); _write_err163 == nil && err2 != nil {
+				_write_err163 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err157 == nil && err2 != nil {
-				_write_err157 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err163 == nil && err2 != nil {
+				_write_err163 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err157 == nil && err2 != nil {
-				_write_err157 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err163 == nil && err2 != nil {
+				_write_err163 = thrift.WrapTException(err2)
 			}
-			if _write_err157 != nil {
-				return false, thrift.WrapTException(_write_err157)
+			if _write_err163 != nil {
+				return false, thrift.WrapTException(_write_err163)
 			}
 			return true, err
 		}
@@ -22098,19 +23484,19 @@ func (p *schedulerServiceProcessorSetup) Process(ctx context.Context, seqId int3
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "setup", thrift.REPLY, seqId); err2 != nil {
-		_write_err157 = thrift.WrapTException(err2)
+		_write_err163 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err157 == nil && err2 != nil {
-		_write_err157 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err163 == nil && err2 != nil {
+		_write_err163 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err157 == nil && err2 != nil {
-		_write_err157 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err163 == nil && err2 != nil {
+		_write_err163 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err157 == nil && err2 != nil {
-		_write_err157 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err163 == nil && err2 != nil {
+		_write_err163 = thrift.WrapTException(err2)
 	}
-	if _write_err157 != nil {
-		return false, thrift.WrapTException(_write_err157)
+	if _write_err163 != nil {
+		return false, thrift.WrapTException(_write_err163)
 	}
 	return true, err
 }
@@ -23109,11 +24495,11 @@ func (p *SchedulerServiceTasksResult) ReadField0(ctx context.Context, iprot thri
 	tSlice := make([]*TaskStatus, 0, size)
 	p.Success = tSlice
 	for i := 0; i < size; i++ {
-		_elem159 := &TaskStatus{}
-		if err := _elem159.Read(ctx, iprot); err != nil {
-			return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", _elem159), err)
+		_elem165 := &TaskStatus{}
+		if err := _elem165.Read(ctx, iprot); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", _elem165), err)
 		}
-		p.Success = append(p.Success, _elem159)
+		p.Success = append(p.Success, _elem165)
 	}
 	if err := iprot.ReadListEnd(ctx); err != nil {
 		return thrift.PrependError("error reading list end: ", err)
@@ -23825,11 +25211,11 @@ func (p *SchedulerServiceJobsResult) ReadField0(ctx context.Context, iprot thrif
 	tSlice := make([]*JobStatus, 0, size)
 	p.Success = tSlice
 	for i := 0; i < size; i++ {
-		_elem160 := &JobStatus{}
-		if err := _elem160.Read(ctx, iprot); err != nil {
-			return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", _elem160), err)
+		_elem166 := &JobStatus{}
+		if err := _elem166.Read(ctx, iprot); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", _elem166), err)
 		}
-		p.Success = append(p.Success, _elem160)
+		p.Success = append(p.Success, _elem166)
 	}
 	if err := iprot.ReadListEnd(ctx); err != nil {
 		return thrift.PrependError("error reading list end: ", err)
@@ -24109,11 +25495,11 @@ func (p *SchedulerServiceJobTasksResult) ReadField0(ctx context.Context, iprot t
 	tSlice := make([]*JobTask, 0, size)
 	p.Success = tSlice
 	for i := 0; i < size; i++ {
-		_elem161 := &JobTask{}
-		if err := _elem161.Read(ctx, iprot); err != nil {
-			return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", _elem161), err)
+		_elem167 := &JobTask{}
+		if err := _elem167.Read(ctx, iprot); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", _elem167), err)
 		}
-		p.Success = append(p.Success, _elem161)
+		p.Success = append(p.Success, _elem167)
 	}
 	if err := iprot.ReadListEnd(ctx); err != nil {
 		return thrift.PrependError("error reading list end: ", err)
@@ -25173,11 +26559,11 @@ func (p *SchedulerServiceEstimatesResult) ReadField0(ctx context.Context, iprot 
 	tSlice := make([]*Estimate, 0, size)
 	p.Success = tSlice
 	for i := 0; i < size; i++ {
-		_elem162 := &Estimate{}
-		if err := _elem162.Read(ctx, iprot); err != nil {
-			return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", _elem162), err)
+		_elem168 := &Estimate{}
+		if err := _elem168.Read(ctx, iprot); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", _elem168), err)
 		}
-		p.Success = append(p.Success, _elem162)
+		p.Success = append(p.Success, _elem168)
 	}
 	if err := iprot.ReadListEnd(ctx); err != nil {
 		return thrift.PrependError("error reading list end: ", err)
@@ -26033,19 +27419,19 @@ func (p *SchedulerServiceCountersResult) ReadField0(ctx context.Context, iprot t
 	tMap := make(map[string]int64, size)
 	p.Success = tMap
 	for i := 0; i < size; i++ {
-		var _key163 string
+		var _key169 string
 		if v, err := iprot.ReadString(ctx); err != nil {
 			return thrift.PrependError("error reading field 0: ", err)
 		} else {
-			_key163 = v
+			_key169 = v
 		}
-		var _val164 int64
+		var _val170 int64
 		if v, err := iprot.ReadI64(ctx); err != nil {
 			return thrift.PrependError("error reading field 0: ", err)
 		} else {
-			_val164 = v
+			_val170 = v
 		}
-		p.Success[_key163] = _val164
+		p.Success[_key169] = _val170
 	}
 	if err := iprot.ReadMapEnd(ctx); err != nil {
 		return thrift.PrependError("error reading map end: ", err)
@@ -26354,10 +27740,14 @@ type WorkerService interface {
 	Enqueue(ctx context.Context, request *EnqueueRequest) (_r *EnqueueReply, _err error)
 	// Parameters:
 	//  - Request
+	Claim(ctx context.Context, request *ClaimRequest) (_r []Holding, _err error)
+	// Parameters:
+	//  - Request
 	Probe(ctx context.Context, request *ProbeRequest) (_r *ProbeReply, _err error)
 	// Parameters:
 	//  - TaskID
-	Cancel(ctx context.Context, task_id string) (_r bool, _err error)
+	//  - Scheduler
+	Cancel(ctx context.Context, task_id string, scheduler string) (_r bool, _err error)
 	// Parameters:
 	//  - Draining
 	Drain(ctx context.Context, draining bool) (_err error)
@@ -26416,22 +27806,22 @@ func (p *WorkerServiceClient) SetLastResponseMeta_(meta thrift.ResponseMeta) {
 // Parameters:
 //   - Scheduler
 func (p *WorkerServiceClient) Attach(ctx context.Context, scheduler *SchedulerRef) (_r *AttachReply, _err error) {
-	var _args165 WorkerServiceAttachArgs
-	_args165.Scheduler = scheduler
-	var _result167 WorkerServiceAttachResult
-	var _meta166 thrift.ResponseMeta
-	_meta166, _err = p.Client_().Call(ctx, "attach", &_args165, &_result167)
-	p.SetLastResponseMeta_(_meta166)
+	var _args171 WorkerServiceAttachArgs
+	_args171.Scheduler = scheduler
+	var _result173 WorkerServiceAttachResult
+	var _meta172 thrift.ResponseMeta
+	_meta172, _err = p.Client_().Call(ctx, "attach", &_args171, &_result173)
+	p.SetLastResponseMeta_(_meta172)
 	if _err != nil {
 		return
 	}
 	switch {
-	case _result167.E != nil:
-		return _r, _result167.E
+	case _result173.E != nil:
+		return _r, _result173.E
 	}
 
-	if _ret168 := _result167.GetSuccess(); _ret168 != nil {
-		return _ret168, nil
+	if _ret174 := _result173.GetSuccess(); _ret174 != nil {
+		return _ret174, nil
 	}
 	return nil, thrift.NewTApplicationException(thrift.MISSING_RESULT, "attach failed: unknown result")
 }
@@ -26439,117 +27829,79 @@ func (p *WorkerServiceClient) Attach(ctx context.Context, scheduler *SchedulerRe
 // Parameters:
 //   - Request
 func (p *WorkerServiceClient) Enqueue(ctx context.Context, request *EnqueueRequest) (_r *EnqueueReply, _err error) {
-	var _args169 WorkerServiceEnqueueArgs
-	_args169.Request = request
-	var _result171 WorkerServiceEnqueueResult
-	var _meta170 thrift.ResponseMeta
-	_meta170, _err = p.Client_().Call(ctx, "enqueue", &_args169, &_result171)
-	p.SetLastResponseMeta_(_meta170)
+	var _args175 WorkerServiceEnqueueArgs
+	_args175.Request = request
+	var _result177 WorkerServiceEnqueueResult
+	var _meta176 thrift.ResponseMeta
+	_meta176, _err = p.Client_().Call(ctx, "enqueue", &_args175, &_result177)
+	p.SetLastResponseMeta_(_meta176)
 	if _err != nil {
 		return
 	}
 	switch {
-	case _result171.E != nil:
-		return _r, _result171.E
+	case _result177.E != nil:
+		return _r, _result177.E
 	}
 
-	if _ret172 := _result171.GetSuccess(); _ret172 != nil {
-		return _ret172, nil
+	if _ret178 := _result177.GetSuccess(); _ret178 != nil {
+		return _ret178, nil
 	}
 	return nil, thrift.NewTApplicationException(thrift.MISSING_RESULT, "enqueue failed: unknown result")
 }
 
 // Parameters:
 //   - Request
-func (p *WorkerServiceClient) Probe(ctx context.Context, request *ProbeRequest) (_r *ProbeReply, _err error) {
-	var _args173 WorkerServiceProbeArgs
-	_args173.Request = request
-	var _result175 WorkerServiceProbeResult
-	var _meta174 thrift.ResponseMeta
-	_meta174, _err = p.Client_().Call(ctx, "probe", &_args173, &_result175)
-	p.SetLastResponseMeta_(_meta174)
+func (p *WorkerServiceClient) Claim(ctx context.Context, request *ClaimRequest) (_r []Holding, _err error) {
+	var _args179 WorkerServiceClaimArgs
+	_args179.Request = request
+	var _result181 WorkerServiceClaimResult
+	var _meta180 thrift.ResponseMeta
+	_meta180, _err = p.Client_().Call(ctx, "claim", &_args179, &_result181)
+	p.SetLastResponseMeta_(_meta180)
 	if _err != nil {
 		return
 	}
 	switch {
-	case _result175.E != nil:
-		return _r, _result175.E
+	case _result181.E != nil:
+		return _r, _result181.E
 	}
 
-	if _ret176 := _result175.GetSuccess(); _ret176 != nil {
-		return _ret176, nil
+	return _result181.GetSuccess(), nil
+}
+
+// Parameters:
+//   - Request
+func (p *WorkerServiceClient) Probe(ctx context.Context, request *ProbeRequest) (_r *ProbeReply, _err error) {
+	var _args182 WorkerServiceProbeArgs
+	_args182.Request = request
+	var _result184 WorkerServiceProbeResult
+	var _meta183 thrift.ResponseMeta
+	_meta183, _err = p.Client_().Call(ctx, "probe", &_args182, &_result184)
+	p.SetLastResponseMeta_(_meta183)
+	if _err != nil {
+		return
+	}
+	switch {
+	case _result184.E != nil:
+		return _r, _result184.E
+	}
+
+	if _ret185 := _result184.GetSuccess(); _ret185 != nil {
+		return _ret185, nil
 	}
 	return nil, thrift.NewTApplicationException(thrift.MISSING_RESULT, "probe failed: unknown result")
 }
 
 // Parameters:
 //   - TaskID
-func (p *WorkerServiceClient) Cancel(ctx context.Context, task_id string) (_r bool, _err error) {
-	var _args177 WorkerServiceCancelArgs
-	_args177.TaskID = task_id
-	var _result179 WorkerServiceCancelResult
-	var _meta178 thrift.ResponseMeta
-	_meta178, _err = p.Client_().Call(ctx, "cancel", &_args177, &_result179)
-	p.SetLastResponseMeta_(_meta178)
-	if _err != nil {
-		return
-	}
-	switch {
-	case _result179.E != nil:
-		return _r, _result179.E
-	}
-
-	return _result179.GetSuccess(), nil
-}
-
-// Parameters:
-//   - Draining
-func (p *WorkerServiceClient) Drain(ctx context.Context, draining bool) (_err error) {
-	var _args180 WorkerServiceDrainArgs
-	_args180.Draining = draining
-	var _result182 WorkerServiceDrainResult
-	var _meta181 thrift.ResponseMeta
-	_meta181, _err = p.Client_().Call(ctx, "drain", &_args180, &_result182)
-	p.SetLastResponseMeta_(_meta181)
-	if _err != nil {
-		return
-	}
-	switch {
-	case _result182.E != nil:
-		return _result182.E
-	}
-
-	return nil
-}
-
-// Parameters:
-//   - Query
-func (p *WorkerServiceClient) Tasks(ctx context.Context, query *TaskQuery) (_r []*TaskStatus, _err error) {
-	var _args183 WorkerServiceTasksArgs
-	_args183.Query = query
-	var _result185 WorkerServiceTasksResult
-	var _meta184 thrift.ResponseMeta
-	_meta184, _err = p.Client_().Call(ctx, "tasks", &_args183, &_result185)
-	p.SetLastResponseMeta_(_meta184)
-	if _err != nil {
-		return
-	}
-	switch {
-	case _result185.E != nil:
-		return _r, _result185.E
-	}
-
-	return _result185.GetSuccess(), nil
-}
-
-// Parameters:
-//   - Command
-func (p *WorkerServiceClient) Refuses(ctx context.Context, command *Template) (_r string, _err error) {
-	var _args186 WorkerServiceRefusesArgs
-	_args186.Command = command
-	var _result188 WorkerServiceRefusesResult
+//   - Scheduler
+func (p *WorkerServiceClient) Cancel(ctx context.Context, task_id string, scheduler string) (_r bool, _err error) {
+	var _args186 WorkerServiceCancelArgs
+	_args186.TaskID = task_id
+	_args186.Scheduler = scheduler
+	var _result188 WorkerServiceCancelResult
 	var _meta187 thrift.ResponseMeta
-	_meta187, _err = p.Client_().Call(ctx, "refuses", &_args186, &_result188)
+	_meta187, _err = p.Client_().Call(ctx, "cancel", &_args186, &_result188)
 	p.SetLastResponseMeta_(_meta187)
 	if _err != nil {
 		return
@@ -26563,24 +27915,84 @@ func (p *WorkerServiceClient) Refuses(ctx context.Context, command *Template) (_
 }
 
 // Parameters:
-//   - Request
-func (p *WorkerServiceClient) Output(ctx context.Context, request *OutputRequest) (_r *OutputChunk, _err error) {
-	var _args189 WorkerServiceOutputArgs
-	_args189.Request = request
-	var _result191 WorkerServiceOutputResult
+//   - Draining
+func (p *WorkerServiceClient) Drain(ctx context.Context, draining bool) (_err error) {
+	var _args189 WorkerServiceDrainArgs
+	_args189.Draining = draining
+	var _result191 WorkerServiceDrainResult
 	var _meta190 thrift.ResponseMeta
-	_meta190, _err = p.Client_().Call(ctx, "output", &_args189, &_result191)
+	_meta190, _err = p.Client_().Call(ctx, "drain", &_args189, &_result191)
 	p.SetLastResponseMeta_(_meta190)
 	if _err != nil {
 		return
 	}
 	switch {
 	case _result191.E != nil:
-		return _r, _result191.E
+		return _result191.E
 	}
 
-	if _ret192 := _result191.GetSuccess(); _ret192 != nil {
-		return _ret192, nil
+	return nil
+}
+
+// Parameters:
+//   - Query
+func (p *WorkerServiceClient) Tasks(ctx context.Context, query *TaskQuery) (_r []*TaskStatus, _err error) {
+	var _args192 WorkerServiceTasksArgs
+	_args192.Query = query
+	var _result194 WorkerServiceTasksResult
+	var _meta193 thrift.ResponseMeta
+	_meta193, _err = p.Client_().Call(ctx, "tasks", &_args192, &_result194)
+	p.SetLastResponseMeta_(_meta193)
+	if _err != nil {
+		return
+	}
+	switch {
+	case _result194.E != nil:
+		return _r, _result194.E
+	}
+
+	return _result194.GetSuccess(), nil
+}
+
+// Parameters:
+//   - Command
+func (p *WorkerServiceClient) Refuses(ctx context.Context, command *Template) (_r string, _err error) {
+	var _args195 WorkerServiceRefusesArgs
+	_args195.Command = command
+	var _result197 WorkerServiceRefusesResult
+	var _meta196 thrift.ResponseMeta
+	_meta196, _err = p.Client_().Call(ctx, "refuses", &_args195, &_result197)
+	p.SetLastResponseMeta_(_meta196)
+	if _err != nil {
+		return
+	}
+	switch {
+	case _result197.E != nil:
+		return _r, _result197.E
+	}
+
+	return _result197.GetSuccess(), nil
+}
+
+// Parameters:
+//   - Request
+func (p *WorkerServiceClient) Output(ctx context.Context, request *OutputRequest) (_r *OutputChunk, _err error) {
+	var _args198 WorkerServiceOutputArgs
+	_args198.Request = request
+	var _result200 WorkerServiceOutputResult
+	var _meta199 thrift.ResponseMeta
+	_meta199, _err = p.Client_().Call(ctx, "output", &_args198, &_result200)
+	p.SetLastResponseMeta_(_meta199)
+	if _err != nil {
+		return
+	}
+	switch {
+	case _result200.E != nil:
+		return _r, _result200.E
+	}
+
+	if _ret201 := _result200.GetSuccess(); _ret201 != nil {
+		return _ret201, nil
 	}
 	return nil, thrift.NewTApplicationException(thrift.MISSING_RESULT, "output failed: unknown result")
 }
@@ -26588,76 +28000,76 @@ func (p *WorkerServiceClient) Output(ctx context.Context, request *OutputRequest
 // Parameters:
 //   - Job
 func (p *WorkerServiceClient) ForgetJob(ctx context.Context, job string) (_err error) {
-	var _args193 WorkerServiceForgetJobArgs
-	_args193.Job = job
-	var _result195 WorkerServiceForgetJobResult
-	var _meta194 thrift.ResponseMeta
-	_meta194, _err = p.Client_().Call(ctx, "forgetJob", &_args193, &_result195)
-	p.SetLastResponseMeta_(_meta194)
+	var _args202 WorkerServiceForgetJobArgs
+	_args202.Job = job
+	var _result204 WorkerServiceForgetJobResult
+	var _meta203 thrift.ResponseMeta
+	_meta203, _err = p.Client_().Call(ctx, "forgetJob", &_args202, &_result204)
+	p.SetLastResponseMeta_(_meta203)
 	if _err != nil {
 		return
 	}
 	switch {
-	case _result195.E != nil:
-		return _result195.E
+	case _result204.E != nil:
+		return _result204.E
 	}
 
 	return nil
 }
 
 func (p *WorkerServiceClient) State(ctx context.Context) (_r *Report, _err error) {
-	var _args196 WorkerServiceStateArgs
-	var _result198 WorkerServiceStateResult
-	var _meta197 thrift.ResponseMeta
-	_meta197, _err = p.Client_().Call(ctx, "state", &_args196, &_result198)
-	p.SetLastResponseMeta_(_meta197)
+	var _args205 WorkerServiceStateArgs
+	var _result207 WorkerServiceStateResult
+	var _meta206 thrift.ResponseMeta
+	_meta206, _err = p.Client_().Call(ctx, "state", &_args205, &_result207)
+	p.SetLastResponseMeta_(_meta206)
 	if _err != nil {
 		return
 	}
 	switch {
-	case _result198.E != nil:
-		return _r, _result198.E
+	case _result207.E != nil:
+		return _r, _result207.E
 	}
 
-	if _ret199 := _result198.GetSuccess(); _ret199 != nil {
-		return _ret199, nil
+	if _ret208 := _result207.GetSuccess(); _ret208 != nil {
+		return _ret208, nil
 	}
 	return nil, thrift.NewTApplicationException(thrift.MISSING_RESULT, "state failed: unknown result")
 }
 
 func (p *WorkerServiceClient) Counters(ctx context.Context) (_r map[string]int64, _err error) {
-	var _args200 WorkerServiceCountersArgs
-	var _result202 WorkerServiceCountersResult
-	var _meta201 thrift.ResponseMeta
-	_meta201, _err = p.Client_().Call(ctx, "counters", &_args200, &_result202)
-	p.SetLastResponseMeta_(_meta201)
+	var _args209 WorkerServiceCountersArgs
+	var _result211 WorkerServiceCountersResult
+	var _meta210 thrift.ResponseMeta
+	_meta210, _err = p.Client_().Call(ctx, "counters", &_args209, &_result211)
+	p.SetLastResponseMeta_(_meta210)
 	if _err != nil {
 		return
 	}
 	switch {
-	case _result202.E != nil:
-		return _r, _result202.E
+	case _result211.E != nil:
+		return _r, _result211.E
 	}
 
-	return _result202.GetSuccess(), nil
+	return _result211.GetSuccess(), nil
 }
 
 func (p *WorkerServiceClient) Setup(ctx context.Context) (_r *Setup, _err error) {
-	var _args203 WorkerServiceSetupArgs
-	var _result205 WorkerServiceSetupResult
-	var _meta204 thrift.ResponseMeta
-	_meta204, _err = p.Client_().Call(ctx, "setup", &_args203, &_result205)
-	p.SetLastResponseMeta_(_meta204)
+	var _args212 WorkerServiceSetupArgs
+	var _result214 WorkerServiceSetupResult
+	var _meta213 thrift.ResponseMeta
+	_meta213, _err = p.Client_().Call(ctx, "setup", &_args212, &_result214)
+	p.SetLastResponseMeta_(_meta213)
 	if _err != nil {
 		return
 	}
 	switch {
-	case _result205.E != nil:
-		return _r, _result205.E
+	case _result214.E != nil:
+		return _r, _result214.E
 	}
 
-	if _ret206 := _result205.GetSuccess(); _ret206 != nil {
-		return _ret206, nil
+	if _ret215 := _result214.GetSuccess(); _ret215 != nil {
+		return _ret215, nil
 	}
 	return nil, thrift.NewTApplicationException(thrift.MISSING_RESULT, "setup failed: unknown result")
 }
@@ -26682,20 +28094,21 @@ func (p *WorkerServiceProcessor) ProcessorMap() map[string]thrift.TProcessorFunc
 
 func NewWorkerServiceProcessor(handler WorkerService) *WorkerServiceProcessor {
 
-	self207 := &WorkerServiceProcessor{handler: handler, processorMap: make(map[string]thrift.TProcessorFunction)}
-	self207.processorMap["attach"] = &workerServiceProcessorAttach{handler: handler}
-	self207.processorMap["enqueue"] = &workerServiceProcessorEnqueue{handler: handler}
-	self207.processorMap["probe"] = &workerServiceProcessorProbe{handler: handler}
-	self207.processorMap["cancel"] = &workerServiceProcessorCancel{handler: handler}
-	self207.processorMap["drain"] = &workerServiceProcessorDrain{handler: handler}
-	self207.processorMap["tasks"] = &workerServiceProcessorTasks{handler: handler}
-	self207.processorMap["refuses"] = &workerServiceProcessorRefuses{handler: handler}
-	self207.processorMap["output"] = &workerServiceProcessorOutput{handler: handler}
-	self207.processorMap["forgetJob"] = &workerServiceProcessorForgetJob{handler: handler}
-	self207.processorMap["state"] = &workerServiceProcessorState{handler: handler}
-	self207.processorMap["counters"] = &workerServiceProcessorCounters{handler: handler}
-	self207.processorMap["setup"] = &workerServiceProcessorSetup{handler: handler}
-	return self207
+	self216 := &WorkerServiceProcessor{handler: handler, processorMap: make(map[string]thrift.TProcessorFunction)}
+	self216.processorMap["attach"] = &workerServiceProcessorAttach{handler: handler}
+	self216.processorMap["enqueue"] = &workerServiceProcessorEnqueue{handler: handler}
+	self216.processorMap["claim"] = &workerServiceProcessorClaim{handler: handler}
+	self216.processorMap["probe"] = &workerServiceProcessorProbe{handler: handler}
+	self216.processorMap["cancel"] = &workerServiceProcessorCancel{handler: handler}
+	self216.processorMap["drain"] = &workerServiceProcessorDrain{handler: handler}
+	self216.processorMap["tasks"] = &workerServiceProcessorTasks{handler: handler}
+	self216.processorMap["refuses"] = &workerServiceProcessorRefuses{handler: handler}
+	self216.processorMap["output"] = &workerServiceProcessorOutput{handler: handler}
+	self216.processorMap["forgetJob"] = &workerServiceProcessorForgetJob{handler: handler}
+	self216.processorMap["state"] = &workerServiceProcessorState{handler: handler}
+	self216.processorMap["counters"] = &workerServiceProcessorCounters{handler: handler}
+	self216.processorMap["setup"] = &workerServiceProcessorSetup{handler: handler}
+	return self216
 }
 
 func (p *WorkerServiceProcessor) Process(ctx context.Context, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
@@ -26708,12 +28121,12 @@ func (p *WorkerServiceProcessor) Process(ctx context.Context, iprot, oprot thrif
 	}
 	iprot.Skip(ctx, thrift.STRUCT)
 	iprot.ReadMessageEnd(ctx)
-	x208 := thrift.NewTApplicationException(thrift.UNKNOWN_METHOD, "Unknown function "+name)
+	x217 := thrift.NewTApplicationException(thrift.UNKNOWN_METHOD, "Unknown function "+name)
 	oprot.WriteMessageBegin(ctx, name, thrift.EXCEPTION, seqId)
-	x208.Write(ctx, oprot)
+	x217.Write(ctx, oprot)
 	oprot.WriteMessageEnd(ctx)
 	oprot.Flush(ctx)
-	return false, x208
+	return false, x217
 
 }
 
@@ -26722,7 +28135,7 @@ type workerServiceProcessorAttach struct {
 }
 
 func (p *workerServiceProcessorAttach) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err209 error
+	var _write_err218 error
 	args := WorkerServiceAttachArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -26772,21 +28185,21 @@ func (p *workerServiceProcessorAttach) Process(ctx context.Context, seqId int32,
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc210 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing attach: "+err2.Error())
+			_exc219 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing attach: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "attach", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err209 = thrift.WrapTException(err2)
+				_write_err218 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc210.Write(ctx, oprot); _write_err209 == nil && err2 != nil {
-				_write_err209 = thrift.WrapTException(err2)
+			if err2 := _exc219.Write(ctx, oprot); _write_err218 == nil && err2 != nil {
+				_write_err218 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err209 == nil && err2 != nil {
-				_write_err209 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err218 == nil && err2 != nil {
+				_write_err218 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err209 == nil && err2 != nil {
-				_write_err209 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err218 == nil && err2 != nil {
+				_write_err218 = thrift.WrapTException(err2)
 			}
-			if _write_err209 != nil {
-				return false, thrift.WrapTException(_write_err209)
+			if _write_err218 != nil {
+				return false, thrift.WrapTException(_write_err218)
 			}
 			return true, err
 		}
@@ -26795,19 +28208,19 @@ func (p *workerServiceProcessorAttach) Process(ctx context.Context, seqId int32,
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "attach", thrift.REPLY, seqId); err2 != nil {
-		_write_err209 = thrift.WrapTException(err2)
+		_write_err218 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err209 == nil && err2 != nil {
-		_write_err209 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err218 == nil && err2 != nil {
+		_write_err218 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err209 == nil && err2 != nil {
-		_write_err209 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err218 == nil && err2 != nil {
+		_write_err218 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err209 == nil && err2 != nil {
-		_write_err209 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err218 == nil && err2 != nil {
+		_write_err218 = thrift.WrapTException(err2)
 	}
-	if _write_err209 != nil {
-		return false, thrift.WrapTException(_write_err209)
+	if _write_err218 != nil {
+		return false, thrift.WrapTException(_write_err218)
 	}
 	return true, err
 }
@@ -26817,7 +28230,7 @@ type workerServiceProcessorEnqueue struct {
 }
 
 func (p *workerServiceProcessorEnqueue) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err211 error
+	var _write_err220 error
 	args := WorkerServiceEnqueueArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -26867,21 +28280,21 @@ func (p *workerServiceProcessorEnqueue) Process(ctx context.Context, seqId int32
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc212 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing enqueue: "+err2.Error())
+			_exc221 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing enqueue: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "enqueue", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err211 = thrift.WrapTException(err2)
+				_write_err220 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc212.Write(ctx, oprot); _write_err211 == nil && err2 != nil {
-				_write_err211 = thrift.WrapTException(err2)
+			if err2 := _exc221.Write(ctx, oprot); _write_err220 == nil && err2 != nil {
+				_write_err220 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err211 == nil && err2 != nil {
-				_write_err211 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err220 == nil && err2 != nil {
+				_write_err220 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err211 == nil && err2 != nil {
-				_write_err211 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err220 == nil && err2 != nil {
+				_write_err220 = thrift.WrapTException(err2)
 			}
-			if _write_err211 != nil {
-				return false, thrift.WrapTException(_write_err211)
+			if _write_err220 != nil {
+				return false, thrift.WrapTException(_write_err220)
 			}
 			return true, err
 		}
@@ -26890,19 +28303,114 @@ func (p *workerServiceProcessorEnqueue) Process(ctx context.Context, seqId int32
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "enqueue", thrift.REPLY, seqId); err2 != nil {
-		_write_err211 = thrift.WrapTException(err2)
+		_write_err220 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err211 == nil && err2 != nil {
-		_write_err211 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err220 == nil && err2 != nil {
+		_write_err220 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err211 == nil && err2 != nil {
-		_write_err211 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err220 == nil && err2 != nil {
+		_write_err220 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err211 == nil && err2 != nil {
-		_write_err211 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err220 == nil && err2 != nil {
+		_write_err220 = thrift.WrapTException(err2)
 	}
-	if _write_err211 != nil {
-		return false, thrift.WrapTException(_write_err211)
+	if _write_err220 != nil {
+		return false, thrift.WrapTException(_write_err220)
+	}
+	return true, err
+}
+
+type workerServiceProcessorClaim struct {
+	handler WorkerService
+}
+
+func (p *workerServiceProcessorClaim) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
+	var _write_err222 error
+	args := WorkerServiceClaimArgs{}
+	if err2 := args.Read(ctx, iprot); err2 != nil {
+		iprot.ReadMessageEnd(ctx)
+		x := thrift.NewTApplicationException(thrift.PROTOCOL_ERROR, err2.Error())
+		oprot.WriteMessageBegin(ctx, "claim", thrift.EXCEPTION, seqId)
+		x.Write(ctx, oprot)
+		oprot.WriteMessageEnd(ctx)
+		oprot.Flush(ctx)
+		return false, thrift.WrapTException(err2)
+	}
+	iprot.ReadMessageEnd(ctx)
+
+	tickerCancel := func() {}
+	// Start a goroutine to do server side connectivity check.
+	if thrift.ServerConnectivityCheckInterval > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithCancel(ctx)
+		defer cancel()
+		var tickerCtx context.Context
+		tickerCtx, tickerCancel = context.WithCancel(context.Background())
+		defer tickerCancel()
+		go func(ctx context.Context, cancel context.CancelFunc) {
+			ticker := time.NewTicker(thrift.ServerConnectivityCheckInterval)
+			defer ticker.Stop()
+			for {
+				select {
+				case <-ctx.Done():
+					return
+				case <-ticker.C:
+					if !iprot.Transport().IsOpen() {
+						cancel()
+						return
+					}
+				}
+			}
+		}(tickerCtx, cancel)
+	}
+
+	result := WorkerServiceClaimResult{}
+	if retval, err2 := p.handler.Claim(ctx, args.Request); err2 != nil {
+		tickerCancel()
+		err = thrift.WrapTException(err2)
+		switch v := err2.(type) {
+		case *ServiceError:
+			result.E = v
+		default:
+			if errors.Is(err2, thrift.ErrAbandonRequest) {
+				return false, thrift.WrapTException(err2)
+			}
+			_exc223 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing claim: "+err2.Error())
+			if err2 := oprot.WriteMessageBegin(ctx, "claim", thrift.EXCEPTION, seqId); err2 != nil {
+				_write_err222 = thrift.WrapTException(err2)
+			}
+			if err2 := _exc223.Write(ctx, oprot); _write_err222 == nil && err2 != nil {
+				_write_err222 = thrift.WrapTException(err2)
+			}
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err222 == nil && err2 != nil {
+				_write_err222 = thrift.WrapTException(err2)
+			}
+			if err2 := oprot.Flush(ctx); _write_err222 == nil && err2 != nil {
+				_write_err222 = thrift.WrapTException(err2)
+			}
+			if _write_err222 != nil {
+				return false, thrift.WrapTException(_write_err222)
+			}
+			return true, err
+		}
+	} else {
+		result.Success = retval
+	}
+	tickerCancel()
+	if err2 := oprot.WriteMessageBegin(ctx, "claim", thrift.REPLY, seqId); err2 != nil {
+		_write_err222 = thrift.WrapTException(err2)
+	}
+	if err2 := result.Write(ctx, oprot); _write_err222 == nil && err2 != nil {
+		_write_err222 = thrift.WrapTException(err2)
+	}
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err222 == nil && err2 != nil {
+		_write_err222 = thrift.WrapTException(err2)
+	}
+	if err2 := oprot.Flush(ctx); _write_err222 == nil && err2 != nil {
+		_write_err222 = thrift.WrapTException(err2)
+	}
+	if _write_err222 != nil {
+		return false, thrift.WrapTException(_write_err222)
 	}
 	return true, err
 }
@@ -26912,7 +28420,7 @@ type workerServiceProcessorProbe struct {
 }
 
 func (p *workerServiceProcessorProbe) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err213 error
+	var _write_err224 error
 	args := WorkerServiceProbeArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -26962,21 +28470,21 @@ func (p *workerServiceProcessorProbe) Process(ctx context.Context, seqId int32, 
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc214 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing probe: "+err2.Error())
+			_exc225 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing probe: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "probe", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err213 = thrift.WrapTException(err2)
+				_write_err224 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc214.Write(ctx, oprot); _write_err213 == nil && err2 != nil {
-				_write_err213 = thrift.WrapTException(err2)
+			if err2 := _exc225.Write(ctx, oprot); _write_err224 == nil && err2 != nil {
+				_write_err224 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err213 == nil && err2 != nil {
-				_write_err213 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err224 == nil && err2 != nil {
+				_write_err224 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err213 == nil && err2 != nil {
-				_write_err213 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err224 == nil && err2 != nil {
+				_write_err224 = thrift.WrapTException(err2)
 			}
-			if _write_err213 != nil {
-				return false, thrift.WrapTException(_write_err213)
+			if _write_err224 != nil {
+				return false, thrift.WrapTException(_write_err224)
 			}
 			return true, err
 		}
@@ -26985,19 +28493,19 @@ func (p *workerServiceProcessorProbe) Process(ctx context.Context, seqId int32, 
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "probe", thrift.REPLY, seqId); err2 != nil {
-		_write_err213 = thrift.WrapTException(err2)
+		_write_err224 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err213 == nil && err2 != nil {
-		_write_err213 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err224 == nil && err2 != nil {
+		_write_err224 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err213 == nil && err2 != nil {
-		_write_err213 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err224 == nil && err2 != nil {
+		_write_err224 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err213 == nil && err2 != nil {
-		_write_err213 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err224 == nil && err2 != nil {
+		_write_err224 = thrift.WrapTException(err2)
 	}
-	if _write_err213 != nil {
-		return false, thrift.WrapTException(_write_err213)
+	if _write_err224 != nil {
+		return false, thrift.WrapTException(_write_err224)
 	}
 	return true, err
 }
@@ -27007,7 +28515,7 @@ type workerServiceProcessorCancel struct {
 }
 
 func (p *workerServiceProcessorCancel) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err215 error
+	var _write_err226 error
 	args := WorkerServiceCancelArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -27047,7 +28555,7 @@ func (p *workerServiceProcessorCancel) Process(ctx context.Context, seqId int32,
 	}
 
 	result := WorkerServiceCancelResult{}
-	if retval, err2 := p.handler.Cancel(ctx, args.TaskID); err2 != nil {
+	if retval, err2 := p.handler.Cancel(ctx, args.TaskID, args.Scheduler); err2 != nil {
 		tickerCancel()
 		err = thrift.WrapTException(err2)
 		switch v := err2.(type) {
@@ -27057,21 +28565,21 @@ func (p *workerServiceProcessorCancel) Process(ctx context.Context, seqId int32,
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc216 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing cancel: "+err2.Error())
+			_exc227 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing cancel: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "cancel", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err215 = thrift.WrapTException(err2)
+				_write_err226 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc216.Write(ctx, oprot); _write_err215 == nil && err2 != nil {
-				_write_err215 = thrift.WrapTException(err2)
+			if err2 := _exc227.Write(ctx, oprot); _write_err226 == nil && err2 != nil {
+				_write_err226 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err215 == nil && err2 != nil {
-				_write_err215 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err226 == nil && err2 != nil {
+				_write_err226 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err215 == nil && err2 != nil {
-				_write_err215 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err226 == nil && err2 != nil {
+				_write_err226 = thrift.WrapTException(err2)
 			}
-			if _write_err215 != nil {
-				return false, thrift.WrapTException(_write_err215)
+			if _write_err226 != nil {
+				return false, thrift.WrapTException(_write_err226)
 			}
 			return true, err
 		}
@@ -27080,19 +28588,19 @@ func (p *workerServiceProcessorCancel) Process(ctx context.Context, seqId int32,
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "cancel", thrift.REPLY, seqId); err2 != nil {
-		_write_err215 = thrift.WrapTException(err2)
+		_write_err226 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err215 == nil && err2 != nil {
-		_write_err215 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err226 == nil && err2 != nil {
+		_write_err226 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err215 == nil && err2 != nil {
-		_write_err215 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err226 == nil && err2 != nil {
+		_write_err226 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err215 == nil && err2 != nil {
-		_write_err215 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err226 == nil && err2 != nil {
+		_write_err226 = thrift.WrapTException(err2)
 	}
-	if _write_err215 != nil {
-		return false, thrift.WrapTException(_write_err215)
+	if _write_err226 != nil {
+		return false, thrift.WrapTException(_write_err226)
 	}
 	return true, err
 }
@@ -27102,7 +28610,7 @@ type workerServiceProcessorDrain struct {
 }
 
 func (p *workerServiceProcessorDrain) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err217 error
+	var _write_err228 error
 	args := WorkerServiceDrainArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -27152,40 +28660,40 @@ func (p *workerServiceProcessorDrain) Process(ctx context.Context, seqId int32, 
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc218 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing drain: "+err2.Error())
+			_exc229 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing drain: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "drain", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err217 = thrift.WrapTException(err2)
+				_write_err228 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc218.Write(ctx, oprot); _write_err217 == nil && err2 != nil {
-				_write_err217 = thrift.WrapTException(err2)
+			if err2 := _exc229.Write(ctx, oprot); _write_err228 == nil && err2 != nil {
+				_write_err228 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err217 == nil && err2 != nil {
-				_write_err217 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err228 == nil && err2 != nil {
+				_write_err228 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err217 == nil && err2 != nil {
-				_write_err217 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err228 == nil && err2 != nil {
+				_write_err228 = thrift.WrapTException(err2)
 			}
-			if _write_err217 != nil {
-				return false, thrift.WrapTException(_write_err217)
+			if _write_err228 != nil {
+				return false, thrift.WrapTException(_write_err228)
 			}
 			return true, err
 		}
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "drain", thrift.REPLY, seqId); err2 != nil {
-		_write_err217 = thrift.WrapTException(err2)
+		_write_err228 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err217 == nil && err2 != nil {
-		_write_err217 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err228 == nil && err2 != nil {
+		_write_err228 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err217 == nil && err2 != nil {
-		_write_err217 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err228 == nil && err2 != nil {
+		_write_err228 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err217 == nil && err2 != nil {
-		_write_err217 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err228 == nil && err2 != nil {
+		_write_err228 = thrift.WrapTException(err2)
 	}
-	if _write_err217 != nil {
-		return false, thrift.WrapTException(_write_err217)
+	if _write_err228 != nil {
+		return false, thrift.WrapTException(_write_err228)
 	}
 	return true, err
 }
@@ -27195,7 +28703,7 @@ type workerServiceProcessorTasks struct {
 }
 
 func (p *workerServiceProcessorTasks) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err219 error
+	var _write_err230 error
 	args := WorkerServiceTasksArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -27245,21 +28753,21 @@ func (p *workerServiceProcessorTasks) Process(ctx context.Context, seqId int32, 
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc220 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing tasks: "+err2.Error())
+			_exc231 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing tasks: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "tasks", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err219 = thrift.WrapTException(err2)
+				_write_err230 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc220.Write(ctx, oprot); _write_err219 == nil && err2 != nil {
-				_write_err219 = thrift.WrapTException(err2)
+			if err2 := _exc231.Write(ctx, oprot); _write_err230 == nil && err2 != nil {
+				_write_err230 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err219 == nil && err2 != nil {
-				_write_err219 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err230 == nil && err2 != nil {
+				_write_err230 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err219 == nil && err2 != nil {
-				_write_err219 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err230 == nil && err2 != nil {
+				_write_err230 = thrift.WrapTException(err2)
 			}
-			if _write_err219 != nil {
-				return false, thrift.WrapTException(_write_err219)
+			if _write_err230 != nil {
+				return false, thrift.WrapTException(_write_err230)
 			}
 			return true, err
 		}
@@ -27268,19 +28776,19 @@ func (p *workerServiceProcessorTasks) Process(ctx context.Context, seqId int32, 
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "tasks", thrift.REPLY, seqId); err2 != nil {
-		_write_err219 = thrift.WrapTException(err2)
+		_write_err230 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err219 == nil && err2 != nil {
-		_write_err219 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err230 == nil && err2 != nil {
+		_write_err230 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err219 == nil && err2 != nil {
-		_write_err219 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err230 == nil && err2 != nil {
+		_write_err230 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err219 == nil && err2 != nil {
-		_write_err219 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err230 == nil && err2 != nil {
+		_write_err230 = thrift.WrapTException(err2)
 	}
-	if _write_err219 != nil {
-		return false, thrift.WrapTException(_write_err219)
+	if _write_err230 != nil {
+		return false, thrift.WrapTException(_write_err230)
 	}
 	return true, err
 }
@@ -27290,7 +28798,7 @@ type workerServiceProcessorRefuses struct {
 }
 
 func (p *workerServiceProcessorRefuses) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err221 error
+	var _write_err232 error
 	args := WorkerServiceRefusesArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -27340,21 +28848,21 @@ func (p *workerServiceProcessorRefuses) Process(ctx context.Context, seqId int32
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc222 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing refuses: "+err2.Error())
+			_exc233 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing refuses: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "refuses", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err221 = thrift.WrapTException(err2)
+				_write_err232 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc222.Write(ctx, oprot); _write_err221 == nil && err2 != nil {
-				_write_err221 = thrift.WrapTException(err2)
+			if err2 := _exc233.Write(ctx, oprot); _write_err232 == nil && err2 != nil {
+				_write_err232 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err221 == nil && err2 != nil {
-				_write_err221 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err232 == nil && err2 != nil {
+				_write_err232 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err221 == nil && err2 != nil {
-				_write_err221 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err232 == nil && err2 != nil {
+				_write_err232 = thrift.WrapTException(err2)
 			}
-			if _write_err221 != nil {
-				return false, thrift.WrapTException(_write_err221)
+			if _write_err232 != nil {
+				return false, thrift.WrapTException(_write_err232)
 			}
 			return true, err
 		}
@@ -27363,19 +28871,19 @@ func (p *workerServiceProcessorRefuses) Process(ctx context.Context, seqId int32
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "refuses", thrift.REPLY, seqId); err2 != nil {
-		_write_err221 = thrift.WrapTException(err2)
+		_write_err232 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err221 == nil && err2 != nil {
-		_write_err221 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err232 == nil && err2 != nil {
+		_write_err232 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err221 == nil && err2 != nil {
-		_write_err221 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err232 == nil && err2 != nil {
+		_write_err232 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err221 == nil && err2 != nil {
-		_write_err221 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err232 == nil && err2 != nil {
+		_write_err232 = thrift.WrapTException(err2)
 	}
-	if _write_err221 != nil {
-		return false, thrift.WrapTException(_write_err221)
+	if _write_err232 != nil {
+		return false, thrift.WrapTException(_write_err232)
 	}
 	return true, err
 }
@@ -27385,7 +28893,7 @@ type workerServiceProcessorOutput struct {
 }
 
 func (p *workerServiceProcessorOutput) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err223 error
+	var _write_err234 error
 	args := WorkerServiceOutputArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -27435,21 +28943,21 @@ func (p *workerServiceProcessorOutput) Process(ctx context.Context, seqId int32,
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc224 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing output: "+err2.Error())
+			_exc235 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing output: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "output", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err223 = thrift.WrapTException(err2)
+				_write_err234 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc224.Write(ctx, oprot); _write_err223 == nil && err2 != nil {
-				_write_err223 = thrift.WrapTException(err2)
+			if err2 := _exc235.Write(ctx, oprot); _write_err234 == nil && err2 != nil {
+				_write_err234 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err223 == nil && err2 != nil {
-				_write_err223 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err234 == nil && err2 != nil {
+				_write_err234 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err223 == nil && err2 != nil {
-				_write_err223 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err234 == nil && err2 != nil {
+				_write_err234 = thrift.WrapTException(err2)
 			}
-			if _write_err223 != nil {
-				return false, thrift.WrapTException(_write_err223)
+			if _write_err234 != nil {
+				return false, thrift.WrapTException(_write_err234)
 			}
 			return true, err
 		}
@@ -27458,19 +28966,19 @@ func (p *workerServiceProcessorOutput) Process(ctx context.Context, seqId int32,
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "output", thrift.REPLY, seqId); err2 != nil {
-		_write_err223 = thrift.WrapTException(err2)
+		_write_err234 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err223 == nil && err2 != nil {
-		_write_err223 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err234 == nil && err2 != nil {
+		_write_err234 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err223 == nil && err2 != nil {
-		_write_err223 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err234 == nil && err2 != nil {
+		_write_err234 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err223 == nil && err2 != nil {
-		_write_err223 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err234 == nil && err2 != nil {
+		_write_err234 = thrift.WrapTException(err2)
 	}
-	if _write_err223 != nil {
-		return false, thrift.WrapTException(_write_err223)
+	if _write_err234 != nil {
+		return false, thrift.WrapTException(_write_err234)
 	}
 	return true, err
 }
@@ -27480,7 +28988,7 @@ type workerServiceProcessorForgetJob struct {
 }
 
 func (p *workerServiceProcessorForgetJob) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err225 error
+	var _write_err236 error
 	args := WorkerServiceForgetJobArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -27530,40 +29038,40 @@ func (p *workerServiceProcessorForgetJob) Process(ctx context.Context, seqId int
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc226 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing forgetJob: "+err2.Error())
+			_exc237 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing forgetJob: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "forgetJob", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err225 = thrift.WrapTException(err2)
+				_write_err236 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc226.Write(ctx, oprot); _write_err225 == nil && err2 != nil {
-				_write_err225 = thrift.WrapTException(err2)
+			if err2 := _exc237.Write(ctx, oprot); _write_err236 == nil && err2 != nil {
+				_write_err236 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err225 == nil && err2 != nil {
-				_write_err225 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err236 == nil && err2 != nil {
+				_write_err236 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err225 == nil && err2 != nil {
-				_write_err225 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err236 == nil && err2 != nil {
+				_write_err236 = thrift.WrapTException(err2)
 			}
-			if _write_err225 != nil {
-				return false, thrift.WrapTException(_write_err225)
+			if _write_err236 != nil {
+				return false, thrift.WrapTException(_write_err236)
 			}
 			return true, err
 		}
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "forgetJob", thrift.REPLY, seqId); err2 != nil {
-		_write_err225 = thrift.WrapTException(err2)
+		_write_err236 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err225 == nil && err2 != nil {
-		_write_err225 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err236 == nil && err2 != nil {
+		_write_err236 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err225 == nil && err2 != nil {
-		_write_err225 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err236 == nil && err2 != nil {
+		_write_err236 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err225 == nil && err2 != nil {
-		_write_err225 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err236 == nil && err2 != nil {
+		_write_err236 = thrift.WrapTException(err2)
 	}
-	if _write_err225 != nil {
-		return false, thrift.WrapTException(_write_err225)
+	if _write_err236 != nil {
+		return false, thrift.WrapTException(_write_err236)
 	}
 	return true, err
 }
@@ -27573,7 +29081,7 @@ type workerServiceProcessorState struct {
 }
 
 func (p *workerServiceProcessorState) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err227 error
+	var _write_err238 error
 	args := WorkerServiceStateArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -27623,21 +29131,21 @@ func (p *workerServiceProcessorState) Process(ctx context.Context, seqId int32, 
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc228 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing state: "+err2.Error())
+			_exc239 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing state: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "state", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err227 = thrift.WrapTException(err2)
+				_write_err238 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc228.Write(ctx, oprot); _write_err227 == nil && err2 != nil {
-				_write_err227 = thrift.WrapTException(err2)
+			if err2 := _exc239.Write(ctx, oprot); _write_err238 == nil && err2 != nil {
+				_write_err238 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err227 == nil && err2 != nil {
-				_write_err227 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err238 == nil && err2 != nil {
+				_write_err238 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err227 == nil && err2 != nil {
-				_write_err227 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err238 == nil && err2 != nil {
+				_write_err238 = thrift.WrapTException(err2)
 			}
-			if _write_err227 != nil {
-				return false, thrift.WrapTException(_write_err227)
+			if _write_err238 != nil {
+				return false, thrift.WrapTException(_write_err238)
 			}
 			return true, err
 		}
@@ -27646,19 +29154,19 @@ func (p *workerServiceProcessorState) Process(ctx context.Context, seqId int32, 
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "state", thrift.REPLY, seqId); err2 != nil {
-		_write_err227 = thrift.WrapTException(err2)
+		_write_err238 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err227 == nil && err2 != nil {
-		_write_err227 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err238 == nil && err2 != nil {
+		_write_err238 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err227 == nil && err2 != nil {
-		_write_err227 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err238 == nil && err2 != nil {
+		_write_err238 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err227 == nil && err2 != nil {
-		_write_err227 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err238 == nil && err2 != nil {
+		_write_err238 = thrift.WrapTException(err2)
 	}
-	if _write_err227 != nil {
-		return false, thrift.WrapTException(_write_err227)
+	if _write_err238 != nil {
+		return false, thrift.WrapTException(_write_err238)
 	}
 	return true, err
 }
@@ -27668,7 +29176,7 @@ type workerServiceProcessorCounters struct {
 }
 
 func (p *workerServiceProcessorCounters) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err229 error
+	var _write_err240 error
 	args := WorkerServiceCountersArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -27718,21 +29226,21 @@ func (p *workerServiceProcessorCounters) Process(ctx context.Context, seqId int3
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc230 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing counters: "+err2.Error())
+			_exc241 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing counters: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "counters", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err229 = thrift.WrapTException(err2)
+				_write_err240 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc230.Write(ctx, oprot); _write_err229 == nil && err2 != nil {
-				_write_err229 = thrift.WrapTException(err2)
+			if err2 := _exc241.Write(ctx, oprot); _write_err240 == nil && err2 != nil {
+				_write_err240 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err229 == nil && err2 != nil {
-				_write_err229 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err240 == nil && err2 != nil {
+				_write_err240 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err229 == nil && err2 != nil {
-				_write_err229 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err240 == nil && err2 != nil {
+				_write_err240 = thrift.WrapTException(err2)
 			}
-			if _write_err229 != nil {
-				return false, thrift.WrapTException(_write_err229)
+			if _write_err240 != nil {
+				return false, thrift.WrapTException(_write_err240)
 			}
 			return true, err
 		}
@@ -27741,19 +29249,19 @@ func (p *workerServiceProcessorCounters) Process(ctx context.Context, seqId int3
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "counters", thrift.REPLY, seqId); err2 != nil {
-		_write_err229 = thrift.WrapTException(err2)
+		_write_err240 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err229 == nil && err2 != nil {
-		_write_err229 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err240 == nil && err2 != nil {
+		_write_err240 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err229 == nil && err2 != nil {
-		_write_err229 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err240 == nil && err2 != nil {
+		_write_err240 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err229 == nil && err2 != nil {
-		_write_err229 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err240 == nil && err2 != nil {
+		_write_err240 = thrift.WrapTException(err2)
 	}
-	if _write_err229 != nil {
-		return false, thrift.WrapTException(_write_err229)
+	if _write_err240 != nil {
+		return false, thrift.WrapTException(_write_err240)
 	}
 	return true, err
 }
@@ -27763,7 +29271,7 @@ type workerServiceProcessorSetup struct {
 }
 
 func (p *workerServiceProcessorSetup) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err231 error
+	var _write_err242 error
 	args := WorkerServiceSetupArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -27813,21 +29321,21 @@ func (p *workerServiceProcessorSetup) Process(ctx context.Context, seqId int32, 
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc232 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing setup: "+err2.Error())
+			_exc243 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing setup: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "setup", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err231 = thrift.WrapTException(err2)
+				_write_err242 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc232.Write(ctx, oprot); _write_err231 == nil && err2 != nil {
-				_write_err231 = thrift.WrapTException(err2)
+			if err2 := _exc243.Write(ctx, oprot); _write_err242 == nil && err2 != nil {
+				_write_err242 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err231 == nil && err2 != nil {
-				_write_err231 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err242 == nil && err2 != nil {
+				_write_err242 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err231 == nil && err2 != nil {
-				_write_err231 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err242 == nil && err2 != nil {
+				_write_err242 = thrift.WrapTException(err2)
 			}
-			if _write_err231 != nil {
-				return false, thrift.WrapTException(_write_err231)
+			if _write_err242 != nil {
+				return false, thrift.WrapTException(_write_err242)
 			}
 			return true, err
 		}
@@ -27836,19 +29344,19 @@ func (p *workerServiceProcessorSetup) Process(ctx context.Context, seqId int32, 
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "setup", thrift.REPLY, seqId); err2 != nil {
-		_write_err231 = thrift.WrapTException(err2)
+		_write_err242 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err231 == nil && err2 != nil {
-		_write_err231 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err242 == nil && err2 != nil {
+		_write_err242 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err231 == nil && err2 != nil {
-		_write_err231 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err242 == nil && err2 != nil {
+		_write_err242 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err231 == nil && err2 != nil {
-		_write_err231 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err242 == nil && err2 != nil {
+		_write_err242 = thrift.WrapTException(err2)
 	}
-	if _write_err231 != nil {
-		return false, thrift.WrapTException(_write_err231)
+	if _write_err242 != nil {
+		return false, thrift.WrapTException(_write_err242)
 	}
 	return true, err
 }
@@ -28391,6 +29899,293 @@ func (p *WorkerServiceEnqueueResult) String() string {
 
 // Attributes:
 //   - Request
+type WorkerServiceClaimArgs struct {
+	Request *ClaimRequest `thrift:"request,1" db:"request" json:"request"`
+}
+
+func NewWorkerServiceClaimArgs() *WorkerServiceClaimArgs {
+	return &WorkerServiceClaimArgs{}
+}
+
+var WorkerServiceClaimArgs_Request_DEFAULT *ClaimRequest
+
+func (p *WorkerServiceClaimArgs) GetRequest() *ClaimRequest {
+	if !p.IsSetRequest() {
+		return WorkerServiceClaimArgs_Request_DEFAULT
+	}
+	return p.Request
+}
+func (p *WorkerServiceClaimArgs) IsSetRequest() bool {
+	return p.Request != nil
+}
+
+func (p *WorkerServiceClaimArgs) Read(ctx context.Context, iprot thrift.TProtocol) error {
+	if _, err := iprot.ReadStructBegin(ctx); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T read error: ", p), err)
+	}
+
+	for {
+		_, fieldTypeId, fieldId, err := iprot.ReadFieldBegin(ctx)
+		if err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T field %d read error: ", p, fieldId), err)
+		}
+		if fieldTypeId == thrift.STOP {
+			break
+		}
+		switch fieldId {
+		case 1:
+			if fieldTypeId == thrift.STRUCT {
+				if err := p.ReadField1(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		default:
+			if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+				return err
+			}
+		}
+		if err := iprot.ReadFieldEnd(ctx); err != nil {
+			return err
+		}
+	}
+	if err := iprot.ReadStructEnd(ctx); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T read struct end error: ", p), err)
+	}
+	return nil
+}
+
+func (p *WorkerServiceClaimArgs) ReadField1(ctx context.Context, iprot thrift.TProtocol) error {
+	p.Request = &ClaimRequest{}
+	if err := p.Request.Read(ctx, iprot); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", p.Request), err)
+	}
+	return nil
+}
+
+func (p *WorkerServiceClaimArgs) Write(ctx context.Context, oprot thrift.TProtocol) error {
+	if err := oprot.WriteStructBegin(ctx, "claim_args"); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T write struct begin error: ", p), err)
+	}
+	if p != nil {
+		if err := p.writeField1(ctx, oprot); err != nil {
+			return err
+		}
+	}
+	if err := oprot.WriteFieldStop(ctx); err != nil {
+		return thrift.PrependError("write field stop error: ", err)
+	}
+	if err := oprot.WriteStructEnd(ctx); err != nil {
+		return thrift.PrependError("write struct stop error: ", err)
+	}
+	return nil
+}
+
+func (p *WorkerServiceClaimArgs) writeField1(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if err := oprot.WriteFieldBegin(ctx, "request", thrift.STRUCT, 1); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T write field begin error 1:request: ", p), err)
+	}
+	if err := p.Request.Write(ctx, oprot); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T error writing struct: ", p.Request), err)
+	}
+	if err := oprot.WriteFieldEnd(ctx); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T write field end error 1:request: ", p), err)
+	}
+	return err
+}
+
+func (p *WorkerServiceClaimArgs) String() string {
+	if p == nil {
+		return "<nil>"
+	}
+	return fmt.Sprintf("WorkerServiceClaimArgs(%+v)", *p)
+}
+
+// Attributes:
+//   - Success
+//   - E
+type WorkerServiceClaimResult struct {
+	Success []Holding     `thrift:"success,0" db:"success" json:"success,omitempty"`
+	E       *ServiceError `thrift:"e,1" db:"e" json:"e,omitempty"`
+}
+
+func NewWorkerServiceClaimResult() *WorkerServiceClaimResult {
+	return &WorkerServiceClaimResult{}
+}
+
+var WorkerServiceClaimResult_Success_DEFAULT []Holding
+
+func (p *WorkerServiceClaimResult) GetSuccess() []Holding {
+	return p.Success
+}
+
+var WorkerServiceClaimResult_E_DEFAULT *ServiceError
+
+func (p *WorkerServiceClaimResult) GetE() *ServiceError {
+	if !p.IsSetE() {
+		return WorkerServiceClaimResult_E_DEFAULT
+	}
+	return p.E
+}
+func (p *WorkerServiceClaimResult) IsSetSuccess() bool {
+	return p.Success != nil
+}
+
+func (p *WorkerServiceClaimResult) IsSetE() bool {
+	return p.E != nil
+}
+
+func (p *WorkerServiceClaimResult) Read(ctx context.Context, iprot thrift.TProtocol) error {
+	if _, err := iprot.ReadStructBegin(ctx); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T read error: ", p), err)
+	}
+
+	for {
+		_, fieldTypeId, fieldId, err := iprot.ReadFieldBegin(ctx)
+		if err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T field %d read error: ", p, fieldId), err)
+		}
+		if fieldTypeId == thrift.STOP {
+			break
+		}
+		switch fieldId {
+		case 0:
+			if fieldTypeId == thrift.LIST {
+				if err := p.ReadField0(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 1:
+			if fieldTypeId == thrift.STRUCT {
+				if err := p.ReadField1(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		default:
+			if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+				return err
+			}
+		}
+		if err := iprot.ReadFieldEnd(ctx); err != nil {
+			return err
+		}
+	}
+	if err := iprot.ReadStructEnd(ctx); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T read struct end error: ", p), err)
+	}
+	return nil
+}
+
+func (p *WorkerServiceClaimResult) ReadField0(ctx context.Context, iprot thrift.TProtocol) error {
+	_, size, err := iprot.ReadListBegin(ctx)
+	if err != nil {
+		return thrift.PrependError("error reading list begin: ", err)
+	}
+	tSlice := make([]Holding, 0, size)
+	p.Success = tSlice
+	for i := 0; i < size; i++ {
+		var _elem244 Holding
+		if v, err := iprot.ReadI32(ctx); err != nil {
+			return thrift.PrependError("error reading field 0: ", err)
+		} else {
+			temp := Holding(v)
+			_elem244 = temp
+		}
+		p.Success = append(p.Success, _elem244)
+	}
+	if err := iprot.ReadListEnd(ctx); err != nil {
+		return thrift.PrependError("error reading list end: ", err)
+	}
+	return nil
+}
+
+func (p *WorkerServiceClaimResult) ReadField1(ctx context.Context, iprot thrift.TProtocol) error {
+	p.E = &ServiceError{}
+	if err := p.E.Read(ctx, iprot); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", p.E), err)
+	}
+	return nil
+}
+
+func (p *WorkerServiceClaimResult) Write(ctx context.Context, oprot thrift.TProtocol) error {
+	if err := oprot.WriteStructBegin(ctx, "claim_result"); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T write struct begin error: ", p), err)
+	}
+	if p != nil {
+		if err := p.writeField0(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField1(ctx, oprot); err != nil {
+			return err
+		}
+	}
+	if err := oprot.WriteFieldStop(ctx); err != nil {
+		return thrift.PrependError("write field stop error: ", err)
+	}
+	if err := oprot.WriteStructEnd(ctx); err != nil {
+		return thrift.PrependError("write struct stop error: ", err)
+	}
+	return nil
+}
+
+func (p *WorkerServiceClaimResult) writeField0(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetSuccess() {
+		if err := oprot.WriteFieldBegin(ctx, "success", thrift.LIST, 0); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 0:success: ", p), err)
+		}
+		if err := oprot.WriteListBegin(ctx, thrift.I32, len(p.Success)); err != nil {
+			return thrift.PrependError("error writing list begin: ", err)
+		}
+		for _, v := range p.Success {
+			if err := oprot.WriteI32(ctx, int32(v)); err != nil {
+				return thrift.PrependError(fmt.Sprintf("%T. (0) field write error: ", p), err)
+			}
+		}
+		if err := oprot.WriteListEnd(ctx); err != nil {
+			return thrift.PrependError("error writing list end: ", err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 0:success: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *WorkerServiceClaimResult) writeField1(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetE() {
+		if err := oprot.WriteFieldBegin(ctx, "e", thrift.STRUCT, 1); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 1:e: ", p), err)
+		}
+		if err := p.E.Write(ctx, oprot); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T error writing struct: ", p.E), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 1:e: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *WorkerServiceClaimResult) String() string {
+	if p == nil {
+		return "<nil>"
+	}
+	return fmt.Sprintf("WorkerServiceClaimResult(%+v)", *p)
+}
+
+// Attributes:
+//   - Request
 type WorkerServiceProbeArgs struct {
 	Request *ProbeRequest `thrift:"request,1" db:"request" json:"request"`
 }
@@ -28658,8 +30453,10 @@ func (p *WorkerServiceProbeResult) String() string {
 
 // Attributes:
 //   - TaskID
+//   - Scheduler
 type WorkerServiceCancelArgs struct {
-	TaskID string `thrift:"task_id,1" db:"task_id" json:"task_id"`
+	TaskID    string `thrift:"task_id,1" db:"task_id" json:"task_id"`
+	Scheduler string `thrift:"scheduler,2" db:"scheduler" json:"scheduler"`
 }
 
 func NewWorkerServiceCancelArgs() *WorkerServiceCancelArgs {
@@ -28668,6 +30465,10 @@ func NewWorkerServiceCancelArgs() *WorkerServiceCancelArgs {
 
 func (p *WorkerServiceCancelArgs) GetTaskID() string {
 	return p.TaskID
+}
+
+func (p *WorkerServiceCancelArgs) GetScheduler() string {
+	return p.Scheduler
 }
 func (p *WorkerServiceCancelArgs) Read(ctx context.Context, iprot thrift.TProtocol) error {
 	if _, err := iprot.ReadStructBegin(ctx); err != nil {
@@ -28686,6 +30487,16 @@ func (p *WorkerServiceCancelArgs) Read(ctx context.Context, iprot thrift.TProtoc
 		case 1:
 			if fieldTypeId == thrift.STRING {
 				if err := p.ReadField1(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 2:
+			if fieldTypeId == thrift.STRING {
+				if err := p.ReadField2(ctx, iprot); err != nil {
 					return err
 				}
 			} else {
@@ -28717,12 +30528,24 @@ func (p *WorkerServiceCancelArgs) ReadField1(ctx context.Context, iprot thrift.T
 	return nil
 }
 
+func (p *WorkerServiceCancelArgs) ReadField2(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadString(ctx); err != nil {
+		return thrift.PrependError("error reading field 2: ", err)
+	} else {
+		p.Scheduler = v
+	}
+	return nil
+}
+
 func (p *WorkerServiceCancelArgs) Write(ctx context.Context, oprot thrift.TProtocol) error {
 	if err := oprot.WriteStructBegin(ctx, "cancel_args"); err != nil {
 		return thrift.PrependError(fmt.Sprintf("%T write struct begin error: ", p), err)
 	}
 	if p != nil {
 		if err := p.writeField1(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField2(ctx, oprot); err != nil {
 			return err
 		}
 	}
@@ -28744,6 +30567,19 @@ func (p *WorkerServiceCancelArgs) writeField1(ctx context.Context, oprot thrift.
 	}
 	if err := oprot.WriteFieldEnd(ctx); err != nil {
 		return thrift.PrependError(fmt.Sprintf("%T write field end error 1:task_id: ", p), err)
+	}
+	return err
+}
+
+func (p *WorkerServiceCancelArgs) writeField2(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if err := oprot.WriteFieldBegin(ctx, "scheduler", thrift.STRING, 2); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T write field begin error 2:scheduler: ", p), err)
+	}
+	if err := oprot.WriteString(ctx, string(p.Scheduler)); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T.scheduler (2) field write error: ", p), err)
+	}
+	if err := oprot.WriteFieldEnd(ctx); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T write field end error 2:scheduler: ", p), err)
 	}
 	return err
 }
@@ -29322,11 +31158,11 @@ func (p *WorkerServiceTasksResult) ReadField0(ctx context.Context, iprot thrift.
 	tSlice := make([]*TaskStatus, 0, size)
 	p.Success = tSlice
 	for i := 0; i < size; i++ {
-		_elem233 := &TaskStatus{}
-		if err := _elem233.Read(ctx, iprot); err != nil {
-			return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", _elem233), err)
+		_elem245 := &TaskStatus{}
+		if err := _elem245.Read(ctx, iprot); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", _elem245), err)
 		}
-		p.Success = append(p.Success, _elem233)
+		p.Success = append(p.Success, _elem245)
 	}
 	if err := iprot.ReadListEnd(ctx); err != nil {
 		return thrift.PrependError("error reading list end: ", err)
@@ -30512,19 +32348,19 @@ func (p *WorkerServiceCountersResult) ReadField0(ctx context.Context, iprot thri
 	tMap := make(map[string]int64, size)
 	p.Success = tMap
 	for i := 0; i < size; i++ {
-		var _key234 string
+		var _key246 string
 		if v, err := iprot.ReadString(ctx); err != nil {
 			return thrift.PrependError("error reading field 0: ", err)
 		} else {
-			_key234 = v
+			_key246 = v
 		}
-		var _val235 int64
+		var _val247 int64
 		if v, err := iprot.ReadI64(ctx); err != nil {
 			return thrift.PrependError("error reading field 0: ", err)
 		} else {
-			_val235 = v
+			_val247 = v
 		}
-		p.Success[_key234] = _val235
+		p.Success[_key246] = _val247
 	}
 	if err := iprot.ReadMapEnd(ctx); err != nil {
 		return thrift.PrependError("error reading map end: ", err)
@@ -30893,40 +32729,40 @@ func (p *DataServiceClient) SetLastResponseMeta_(meta thrift.ResponseMeta) {
 // Parameters:
 //   - Node
 func (p *DataServiceClient) RegisterNode(ctx context.Context, node *Node) (_r int64, _err error) {
-	var _args236 DataServiceRegisterNodeArgs
-	_args236.Node = node
-	var _result238 DataServiceRegisterNodeResult
-	var _meta237 thrift.ResponseMeta
-	_meta237, _err = p.Client_().Call(ctx, "registerNode", &_args236, &_result238)
-	p.SetLastResponseMeta_(_meta237)
+	var _args248 DataServiceRegisterNodeArgs
+	_args248.Node = node
+	var _result250 DataServiceRegisterNodeResult
+	var _meta249 thrift.ResponseMeta
+	_meta249, _err = p.Client_().Call(ctx, "registerNode", &_args248, &_result250)
+	p.SetLastResponseMeta_(_meta249)
 	if _err != nil {
 		return
 	}
 	switch {
-	case _result238.E != nil:
-		return _r, _result238.E
+	case _result250.E != nil:
+		return _r, _result250.E
 	}
 
-	return _result238.GetSuccess(), nil
+	return _result250.GetSuccess(), nil
 }
 
 // Parameters:
 //   - Name
 //   - Incarnation
 func (p *DataServiceClient) UnregisterNode(ctx context.Context, name string, incarnation int64) (_err error) {
-	var _args239 DataServiceUnregisterNodeArgs
-	_args239.Name = name
-	_args239.Incarnation = incarnation
-	var _result241 DataServiceUnregisterNodeResult
-	var _meta240 thrift.ResponseMeta
-	_meta240, _err = p.Client_().Call(ctx, "unregisterNode", &_args239, &_result241)
-	p.SetLastResponseMeta_(_meta240)
+	var _args251 DataServiceUnregisterNodeArgs
+	_args251.Name = name
+	_args251.Incarnation = incarnation
+	var _result253 DataServiceUnregisterNodeResult
+	var _meta252 thrift.ResponseMeta
+	_meta252, _err = p.Client_().Call(ctx, "unregisterNode", &_args251, &_result253)
+	p.SetLastResponseMeta_(_meta252)
 	if _err != nil {
 		return
 	}
 	switch {
-	case _result241.E != nil:
-		return _result241.E
+	case _result253.E != nil:
+		return _result253.E
 	}
 
 	return nil
@@ -30935,22 +32771,22 @@ func (p *DataServiceClient) UnregisterNode(ctx context.Context, name string, inc
 // Parameters:
 //   - Scheduler
 func (p *DataServiceClient) RegisterScheduler(ctx context.Context, scheduler *SchedulerRef) (_r *Snapshot, _err error) {
-	var _args242 DataServiceRegisterSchedulerArgs
-	_args242.Scheduler = scheduler
-	var _result244 DataServiceRegisterSchedulerResult
-	var _meta243 thrift.ResponseMeta
-	_meta243, _err = p.Client_().Call(ctx, "registerScheduler", &_args242, &_result244)
-	p.SetLastResponseMeta_(_meta243)
+	var _args254 DataServiceRegisterSchedulerArgs
+	_args254.Scheduler = scheduler
+	var _result256 DataServiceRegisterSchedulerResult
+	var _meta255 thrift.ResponseMeta
+	_meta255, _err = p.Client_().Call(ctx, "registerScheduler", &_args254, &_result256)
+	p.SetLastResponseMeta_(_meta255)
 	if _err != nil {
 		return
 	}
 	switch {
-	case _result244.E != nil:
-		return _r, _result244.E
+	case _result256.E != nil:
+		return _r, _result256.E
 	}
 
-	if _ret245 := _result244.GetSuccess(); _ret245 != nil {
-		return _ret245, nil
+	if _ret257 := _result256.GetSuccess(); _ret257 != nil {
+		return _ret257, nil
 	}
 	return nil, thrift.NewTApplicationException(thrift.MISSING_RESULT, "registerScheduler failed: unknown result")
 }
@@ -30959,19 +32795,19 @@ func (p *DataServiceClient) RegisterScheduler(ctx context.Context, scheduler *Sc
 //   - Name
 //   - Incarnation
 func (p *DataServiceClient) UnregisterScheduler(ctx context.Context, name string, incarnation int64) (_err error) {
-	var _args246 DataServiceUnregisterSchedulerArgs
-	_args246.Name = name
-	_args246.Incarnation = incarnation
-	var _result248 DataServiceUnregisterSchedulerResult
-	var _meta247 thrift.ResponseMeta
-	_meta247, _err = p.Client_().Call(ctx, "unregisterScheduler", &_args246, &_result248)
-	p.SetLastResponseMeta_(_meta247)
+	var _args258 DataServiceUnregisterSchedulerArgs
+	_args258.Name = name
+	_args258.Incarnation = incarnation
+	var _result260 DataServiceUnregisterSchedulerResult
+	var _meta259 thrift.ResponseMeta
+	_meta259, _err = p.Client_().Call(ctx, "unregisterScheduler", &_args258, &_result260)
+	p.SetLastResponseMeta_(_meta259)
 	if _err != nil {
 		return
 	}
 	switch {
-	case _result248.E != nil:
-		return _result248.E
+	case _result260.E != nil:
+		return _result260.E
 	}
 
 	return nil
@@ -30981,19 +32817,19 @@ func (p *DataServiceClient) UnregisterScheduler(ctx context.Context, name string
 //   - Name
 //   - Incarnation
 func (p *DataServiceClient) CheckScheduler(ctx context.Context, name string, incarnation int64) (_err error) {
-	var _args249 DataServiceCheckSchedulerArgs
-	_args249.Name = name
-	_args249.Incarnation = incarnation
-	var _result251 DataServiceCheckSchedulerResult
-	var _meta250 thrift.ResponseMeta
-	_meta250, _err = p.Client_().Call(ctx, "checkScheduler", &_args249, &_result251)
-	p.SetLastResponseMeta_(_meta250)
+	var _args261 DataServiceCheckSchedulerArgs
+	_args261.Name = name
+	_args261.Incarnation = incarnation
+	var _result263 DataServiceCheckSchedulerResult
+	var _meta262 thrift.ResponseMeta
+	_meta262, _err = p.Client_().Call(ctx, "checkScheduler", &_args261, &_result263)
+	p.SetLastResponseMeta_(_meta262)
 	if _err != nil {
 		return
 	}
 	switch {
-	case _result251.E != nil:
-		return _result251.E
+	case _result263.E != nil:
+		return _result263.E
 	}
 
 	return nil
@@ -31002,22 +32838,22 @@ func (p *DataServiceClient) CheckScheduler(ctx context.Context, name string, inc
 // Parameters:
 //   - Delta
 func (p *DataServiceClient) Flush(ctx context.Context, delta *Delta) (_r *FlushReply, _err error) {
-	var _args252 DataServiceFlushArgs
-	_args252.Delta = delta
-	var _result254 DataServiceFlushResult
-	var _meta253 thrift.ResponseMeta
-	_meta253, _err = p.Client_().Call(ctx, "flush", &_args252, &_result254)
-	p.SetLastResponseMeta_(_meta253)
+	var _args264 DataServiceFlushArgs
+	_args264.Delta = delta
+	var _result266 DataServiceFlushResult
+	var _meta265 thrift.ResponseMeta
+	_meta265, _err = p.Client_().Call(ctx, "flush", &_args264, &_result266)
+	p.SetLastResponseMeta_(_meta265)
 	if _err != nil {
 		return
 	}
 	switch {
-	case _result254.E != nil:
-		return _r, _result254.E
+	case _result266.E != nil:
+		return _r, _result266.E
 	}
 
-	if _ret255 := _result254.GetSuccess(); _ret255 != nil {
-		return _ret255, nil
+	if _ret267 := _result266.GetSuccess(); _ret267 != nil {
+		return _ret267, nil
 	}
 	return nil, thrift.NewTApplicationException(thrift.MISSING_RESULT, "flush failed: unknown result")
 }
@@ -31025,93 +32861,93 @@ func (p *DataServiceClient) Flush(ctx context.Context, delta *Delta) (_r *FlushR
 // Parameters:
 //   - Report
 func (p *DataServiceClient) Report(ctx context.Context, report *Report) (_err error) {
-	var _args256 DataServiceReportArgs
-	_args256.Report = report
-	var _result258 DataServiceReportResult
-	var _meta257 thrift.ResponseMeta
-	_meta257, _err = p.Client_().Call(ctx, "report", &_args256, &_result258)
-	p.SetLastResponseMeta_(_meta257)
+	var _args268 DataServiceReportArgs
+	_args268.Report = report
+	var _result270 DataServiceReportResult
+	var _meta269 thrift.ResponseMeta
+	_meta269, _err = p.Client_().Call(ctx, "report", &_args268, &_result270)
+	p.SetLastResponseMeta_(_meta269)
 	if _err != nil {
 		return
 	}
 	switch {
-	case _result258.E != nil:
-		return _result258.E
+	case _result270.E != nil:
+		return _result270.E
 	}
 
 	return nil
 }
 
 func (p *DataServiceClient) Status(ctx context.Context) (_r *ClusterStatus, _err error) {
-	var _args259 DataServiceStatusArgs
-	var _result261 DataServiceStatusResult
-	var _meta260 thrift.ResponseMeta
-	_meta260, _err = p.Client_().Call(ctx, "status", &_args259, &_result261)
-	p.SetLastResponseMeta_(_meta260)
+	var _args271 DataServiceStatusArgs
+	var _result273 DataServiceStatusResult
+	var _meta272 thrift.ResponseMeta
+	_meta272, _err = p.Client_().Call(ctx, "status", &_args271, &_result273)
+	p.SetLastResponseMeta_(_meta272)
 	if _err != nil {
 		return
 	}
 	switch {
-	case _result261.E != nil:
-		return _r, _result261.E
+	case _result273.E != nil:
+		return _r, _result273.E
 	}
 
-	if _ret262 := _result261.GetSuccess(); _ret262 != nil {
-		return _ret262, nil
+	if _ret274 := _result273.GetSuccess(); _ret274 != nil {
+		return _ret274, nil
 	}
 	return nil, thrift.NewTApplicationException(thrift.MISSING_RESULT, "status failed: unknown result")
 }
 
 func (p *DataServiceClient) Settle(ctx context.Context) (_err error) {
-	var _args263 DataServiceSettleArgs
-	var _result265 DataServiceSettleResult
-	var _meta264 thrift.ResponseMeta
-	_meta264, _err = p.Client_().Call(ctx, "settle", &_args263, &_result265)
-	p.SetLastResponseMeta_(_meta264)
+	var _args275 DataServiceSettleArgs
+	var _result277 DataServiceSettleResult
+	var _meta276 thrift.ResponseMeta
+	_meta276, _err = p.Client_().Call(ctx, "settle", &_args275, &_result277)
+	p.SetLastResponseMeta_(_meta276)
 	if _err != nil {
 		return
 	}
 	switch {
-	case _result265.E != nil:
-		return _result265.E
+	case _result277.E != nil:
+		return _result277.E
 	}
 
 	return nil
 }
 
 func (p *DataServiceClient) Counters(ctx context.Context) (_r map[string]int64, _err error) {
-	var _args266 DataServiceCountersArgs
-	var _result268 DataServiceCountersResult
-	var _meta267 thrift.ResponseMeta
-	_meta267, _err = p.Client_().Call(ctx, "counters", &_args266, &_result268)
-	p.SetLastResponseMeta_(_meta267)
+	var _args278 DataServiceCountersArgs
+	var _result280 DataServiceCountersResult
+	var _meta279 thrift.ResponseMeta
+	_meta279, _err = p.Client_().Call(ctx, "counters", &_args278, &_result280)
+	p.SetLastResponseMeta_(_meta279)
 	if _err != nil {
 		return
 	}
 	switch {
-	case _result268.E != nil:
-		return _r, _result268.E
+	case _result280.E != nil:
+		return _r, _result280.E
 	}
 
-	return _result268.GetSuccess(), nil
+	return _result280.GetSuccess(), nil
 }
 
 func (p *DataServiceClient) Setup(ctx context.Context) (_r *Setup, _err error) {
-	var _args269 DataServiceSetupArgs
-	var _result271 DataServiceSetupResult
-	var _meta270 thrift.ResponseMeta
-	_meta270, _err = p.Client_().Call(ctx, "setup", &_args269, &_result271)
-	p.SetLastResponseMeta_(_meta270)
+	var _args281 DataServiceSetupArgs
+	var _result283 DataServiceSetupResult
+	var _meta282 thrift.ResponseMeta
+	_meta282, _err = p.Client_().Call(ctx, "setup", &_args281, &_result283)
+	p.SetLastResponseMeta_(_meta282)
 	if _err != nil {
 		return
 	}
 	switch {
-	case _result271.E != nil:
-		return _r, _result271.E
+	case _result283.E != nil:
+		return _r, _result283.E
 	}
 
-	if _ret272 := _result271.GetSuccess(); _ret272 != nil {
-		return _ret272, nil
+	if _ret284 := _result283.GetSuccess(); _ret284 != nil {
+		return _ret284, nil
 	}
 	return nil, thrift.NewTApplicationException(thrift.MISSING_RESULT, "setup failed: unknown result")
 }
@@ -31136,19 +32972,19 @@ func (p *DataServiceProcessor) ProcessorMap() map[string]thrift.TProcessorFuncti
 
 func NewDataServiceProcessor(handler DataService) *DataServiceProcessor {
 
-	self273 := &DataServiceProcessor{handler: handler, processorMap: make(map[string]thrift.TProcessorFunction)}
-	self273.processorMap["registerNode"] = &dataServiceProcessorRegisterNode{handler: handler}
-	self273.processorMap["unregisterNode"] = &dataServiceProcessorUnregisterNode{handler: handler}
-	self273.processorMap["registerScheduler"] = &dataServiceProcessorRegisterScheduler{handler: handler}
-	self273.processorMap["unregisterScheduler"] = &dataServiceProcessorUnregisterScheduler{handler: handler}
-	self273.processorMap["checkScheduler"] = &dataServiceProcessorCheckScheduler{handler: handler}
-	self273.processorMap["flush"] = &dataServiceProcessorFlush{handler: handler}
-	self273.processorMap["report"] = &dataServiceProcessorReport{handler: handler}
-	self273.processorMap["status"] = &dataServiceProcessorStatus{handler: handler}
-	self273.processorMap["settle"] = &dataServiceProcessorSettle{handler: handler}
-	self273.processorMap["counters"] = &dataServiceProcessorCounters{handler: handler}
-	self273.processorMap["setup"] = &dataServiceProcessorSetup{handler: handler}
-	return self273
+	self285 := &DataServiceProcessor{handler: handler, processorMap: make(map[string]thrift.TProcessorFunction)}
+	self285.processorMap["registerNode"] = &dataServiceProcessorRegisterNode{handler: handler}
+	self285.processorMap["unregisterNode"] = &dataServiceProcessorUnregisterNode{handler: handler}
+	self285.processorMap["registerScheduler"] = &dataServiceProcessorRegisterScheduler{handler: handler}
+	self285.processorMap["unregisterScheduler"] = &dataServiceProcessorUnregisterScheduler{handler: handler}
+	self285.processorMap["checkScheduler"] = &dataServiceProcessorCheckScheduler{handler: handler}
+	self285.processorMap["flush"] = &dataServiceProcessorFlush{handler: handler}
+	self285.processorMap["report"] = &dataServiceProcessorReport{handler: handler}
+	self285.processorMap["status"] = &dataServiceProcessorStatus{handler: handler}
+	self285.processorMap["settle"] = &dataServiceProcessorSettle{handler: handler}
+	self285.processorMap["counters"] = &dataServiceProcessorCounters{handler: handler}
+	self285.processorMap["setup"] = &dataServiceProcessorSetup{handler: handler}
+	return self285
 }
 
 func (p *DataServiceProcessor) Process(ctx context.Context, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
@@ -31161,12 +32997,12 @@ func (p *DataServiceProcessor) Process(ctx context.Context, iprot, oprot thrift.
 	}
 	iprot.Skip(ctx, thrift.STRUCT)
 	iprot.ReadMessageEnd(ctx)
-	x274 := thrift.NewTApplicationException(thrift.UNKNOWN_METHOD, "Unknown function "+name)
+	x286 := thrift.NewTApplicationException(thrift.UNKNOWN_METHOD, "Unknown function "+name)
 	oprot.WriteMessageBegin(ctx, name, thrift.EXCEPTION, seqId)
-	x274.Write(ctx, oprot)
+	x286.Write(ctx, oprot)
 	oprot.WriteMessageEnd(ctx)
 	oprot.Flush(ctx)
-	return false, x274
+	return false, x286
 
 }
 
@@ -31175,7 +33011,7 @@ type dataServiceProcessorRegisterNode struct {
 }
 
 func (p *dataServiceProcessorRegisterNode) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err275 error
+	var _write_err287 error
 	args := DataServiceRegisterNodeArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -31225,21 +33061,21 @@ func (p *dataServiceProcessorRegisterNode) Process(ctx context.Context, seqId in
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc276 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing registerNode: "+err2.Error())
+			_exc288 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing registerNode: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "registerNode", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err275 = thrift.WrapTException(err2)
+				_write_err287 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc276.Write(ctx, oprot); _write_err275 == nil && err2 != nil {
-				_write_err275 = thrift.WrapTException(err2)
+			if err2 := _exc288.Write(ctx, oprot); _write_err287 == nil && err2 != nil {
+				_write_err287 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err275 == nil && err2 != nil {
-				_write_err275 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err287 == nil && err2 != nil {
+				_write_err287 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err275 == nil && err2 != nil {
-				_write_err275 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err287 == nil && err2 != nil {
+				_write_err287 = thrift.WrapTException(err2)
 			}
-			if _write_err275 != nil {
-				return false, thrift.WrapTException(_write_err275)
+			if _write_err287 != nil {
+				return false, thrift.WrapTException(_write_err287)
 			}
 			return true, err
 		}
@@ -31248,19 +33084,19 @@ func (p *dataServiceProcessorRegisterNode) Process(ctx context.Context, seqId in
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "registerNode", thrift.REPLY, seqId); err2 != nil {
-		_write_err275 = thrift.WrapTException(err2)
+		_write_err287 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err275 == nil && err2 != nil {
-		_write_err275 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err287 == nil && err2 != nil {
+		_write_err287 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err275 == nil && err2 != nil {
-		_write_err275 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err287 == nil && err2 != nil {
+		_write_err287 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err275 == nil && err2 != nil {
-		_write_err275 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err287 == nil && err2 != nil {
+		_write_err287 = thrift.WrapTException(err2)
 	}
-	if _write_err275 != nil {
-		return false, thrift.WrapTException(_write_err275)
+	if _write_err287 != nil {
+		return false, thrift.WrapTException(_write_err287)
 	}
 	return true, err
 }
@@ -31270,7 +33106,7 @@ type dataServiceProcessorUnregisterNode struct {
 }
 
 func (p *dataServiceProcessorUnregisterNode) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err277 error
+	var _write_err289 error
 	args := DataServiceUnregisterNodeArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -31320,40 +33156,40 @@ func (p *dataServiceProcessorUnregisterNode) Process(ctx context.Context, seqId 
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc278 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing unregisterNode: "+err2.Error())
+			_exc290 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing unregisterNode: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "unregisterNode", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err277 = thrift.WrapTException(err2)
+				_write_err289 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc278.Write(ctx, oprot); _write_err277 == nil && err2 != nil {
-				_write_err277 = thrift.WrapTException(err2)
+			if err2 := _exc290.Write(ctx, oprot); _write_err289 == nil && err2 != nil {
+				_write_err289 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err277 == nil && err2 != nil {
-				_write_err277 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err289 == nil && err2 != nil {
+				_write_err289 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err277 == nil && err2 != nil {
-				_write_err277 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err289 == nil && err2 != nil {
+				_write_err289 = thrift.WrapTException(err2)
 			}
-			if _write_err277 != nil {
-				return false, thrift.WrapTException(_write_err277)
+			if _write_err289 != nil {
+				return false, thrift.WrapTException(_write_err289)
 			}
 			return true, err
 		}
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "unregisterNode", thrift.REPLY, seqId); err2 != nil {
-		_write_err277 = thrift.WrapTException(err2)
+		_write_err289 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err277 == nil && err2 != nil {
-		_write_err277 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err289 == nil && err2 != nil {
+		_write_err289 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err277 == nil && err2 != nil {
-		_write_err277 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err289 == nil && err2 != nil {
+		_write_err289 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err277 == nil && err2 != nil {
-		_write_err277 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err289 == nil && err2 != nil {
+		_write_err289 = thrift.WrapTException(err2)
 	}
-	if _write_err277 != nil {
-		return false, thrift.WrapTException(_write_err277)
+	if _write_err289 != nil {
+		return false, thrift.WrapTException(_write_err289)
 	}
 	return true, err
 }
@@ -31363,7 +33199,7 @@ type dataServiceProcessorRegisterScheduler struct {
 }
 
 func (p *dataServiceProcessorRegisterScheduler) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err279 error
+	var _write_err291 error
 	args := DataServiceRegisterSchedulerArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -31413,21 +33249,21 @@ func (p *dataServiceProcessorRegisterScheduler) Process(ctx context.Context, seq
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc280 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing registerScheduler: "+err2.Error())
+			_exc292 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing registerScheduler: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "registerScheduler", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err279 = thrift.WrapTException(err2)
+				_write_err291 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc280.Write(ctx, oprot); _write_err279 == nil && err2 != nil {
-				_write_err279 = thrift.WrapTException(err2)
+			if err2 := _exc292.Write(ctx, oprot); _write_err291 == nil && err2 != nil {
+				_write_err291 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err279 == nil && err2 != nil {
-				_write_err279 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err291 == nil && err2 != nil {
+				_write_err291 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err279 == nil && err2 != nil {
-				_write_err279 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err291 == nil && err2 != nil {
+				_write_err291 = thrift.WrapTException(err2)
 			}
-			if _write_err279 != nil {
-				return false, thrift.WrapTException(_write_err279)
+			if _write_err291 != nil {
+				return false, thrift.WrapTException(_write_err291)
 			}
 			return true, err
 		}
@@ -31436,19 +33272,19 @@ func (p *dataServiceProcessorRegisterScheduler) Process(ctx context.Context, seq
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "registerScheduler", thrift.REPLY, seqId); err2 != nil {
-		_write_err279 = thrift.WrapTException(err2)
+		_write_err291 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err279 == nil && err2 != nil {
-		_write_err279 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err291 == nil && err2 != nil {
+		_write_err291 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err279 == nil && err2 != nil {
-		_write_err279 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err291 == nil && err2 != nil {
+		_write_err291 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err279 == nil && err2 != nil {
-		_write_err279 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err291 == nil && err2 != nil {
+		_write_err291 = thrift.WrapTException(err2)
 	}
-	if _write_err279 != nil {
-		return false, thrift.WrapTException(_write_err279)
+	if _write_err291 != nil {
+		return false, thrift.WrapTException(_write_err291)
 	}
 	return true, err
 }
@@ -31458,7 +33294,7 @@ type dataServiceProcessorUnregisterScheduler struct {
 }
 
 func (p *dataServiceProcessorUnregisterScheduler) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err281 error
+	var _write_err293 error
 	args := DataServiceUnregisterSchedulerArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -31508,40 +33344,40 @@ func (p *dataServiceProcessorUnregisterScheduler) Process(ctx context.Context, s
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc282 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing unregisterScheduler: "+err2.Error())
+			_exc294 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing unregisterScheduler: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "unregisterScheduler", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err281 = thrift.WrapTException(err2)
+				_write_err293 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc282.Write(ctx, oprot); _write_err281 == nil && err2 != nil {
-				_write_err281 = thrift.WrapTException(err2)
+			if err2 := _exc294.Write(ctx, oprot); _write_err293 == nil && err2 != nil {
+				_write_err293 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err281 == nil && err2 != nil {
-				_write_err281 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err293 == nil && err2 != nil {
+				_write_err293 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err281 == nil && err2 != nil {
-				_write_err281 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err293 == nil && err2 != nil {
+				_write_err293 = thrift.WrapTException(err2)
 			}
-			if _write_err281 != nil {
-				return false, thrift.WrapTException(_write_err281)
+			if _write_err293 != nil {
+				return false, thrift.WrapTException(_write_err293)
 			}
 			return true, err
 		}
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "unregisterScheduler", thrift.REPLY, seqId); err2 != nil {
-		_write_err281 = thrift.WrapTException(err2)
+		_write_err293 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err281 == nil && err2 != nil {
-		_write_err281 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err293 == nil && err2 != nil {
+		_write_err293 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err281 == nil && err2 != nil {
-		_write_err281 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err293 == nil && err2 != nil {
+		_write_err293 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err281 == nil && err2 != nil {
-		_write_err281 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err293 == nil && err2 != nil {
+		_write_err293 = thrift.WrapTException(err2)
 	}
-	if _write_err281 != nil {
-		return false, thrift.WrapTException(_write_err281)
+	if _write_err293 != nil {
+		return false, thrift.WrapTException(_write_err293)
 	}
 	return true, err
 }
@@ -31551,7 +33387,7 @@ type dataServiceProcessorCheckScheduler struct {
 }
 
 func (p *dataServiceProcessorCheckScheduler) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err283 error
+	var _write_err295 error
 	args := DataServiceCheckSchedulerArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -31601,40 +33437,40 @@ func (p *dataServiceProcessorCheckScheduler) Process(ctx context.Context, seqId 
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc284 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing checkScheduler: "+err2.Error())
+			_exc296 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing checkScheduler: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "checkScheduler", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err283 = thrift.WrapTException(err2)
+				_write_err295 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc284.Write(ctx, oprot); _write_err283 == nil && err2 != nil {
-				_write_err283 = thrift.WrapTException(err2)
+			if err2 := _exc296.Write(ctx, oprot); _write_err295 == nil && err2 != nil {
+				_write_err295 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err283 == nil && err2 != nil {
-				_write_err283 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err295 == nil && err2 != nil {
+				_write_err295 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err283 == nil && err2 != nil {
-				_write_err283 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err295 == nil && err2 != nil {
+				_write_err295 = thrift.WrapTException(err2)
 			}
-			if _write_err283 != nil {
-				return false, thrift.WrapTException(_write_err283)
+			if _write_err295 != nil {
+				return false, thrift.WrapTException(_write_err295)
 			}
 			return true, err
 		}
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "checkScheduler", thrift.REPLY, seqId); err2 != nil {
-		_write_err283 = thrift.WrapTException(err2)
+		_write_err295 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err283 == nil && err2 != nil {
-		_write_err283 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err295 == nil && err2 != nil {
+		_write_err295 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err283 == nil && err2 != nil {
-		_write_err283 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err295 == nil && err2 != nil {
+		_write_err295 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err283 == nil && err2 != nil {
-		_write_err283 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err295 == nil && err2 != nil {
+		_write_err295 = thrift.WrapTException(err2)
 	}
-	if _write_err283 != nil {
-		return false, thrift.WrapTException(_write_err283)
+	if _write_err295 != nil {
+		return false, thrift.WrapTException(_write_err295)
 	}
 	return true, err
 }
@@ -31644,7 +33480,7 @@ type dataServiceProcessorFlush struct {
 }
 
 func (p *dataServiceProcessorFlush) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err285 error
+	var _write_err297 error
 	args := DataServiceFlushArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -31694,21 +33530,21 @@ func (p *dataServiceProcessorFlush) Process(ctx context.Context, seqId int32, ip
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc286 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing flush: "+err2.Error())
+			_exc298 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing flush: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "flush", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err285 = thrift.WrapTException(err2)
+				_write_err297 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc286.Write(ctx, oprot); _write_err285 == nil && err2 != nil {
-				_write_err285 = thrift.WrapTException(err2)
+			if err2 := _exc298.Write(ctx, oprot); _write_err297 == nil && err2 != nil {
+				_write_err297 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err285 == nil && err2 != nil {
-				_write_err285 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err297 == nil && err2 != nil {
+				_write_err297 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err285 == nil && err2 != nil {
-				_write_err285 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err297 == nil && err2 != nil {
+				_write_err297 = thrift.WrapTException(err2)
 			}
-			if _write_err285 != nil {
-				return false, thrift.WrapTException(_write_err285)
+			if _write_err297 != nil {
+				return false, thrift.WrapTException(_write_err297)
 			}
 			return true, err
 		}
@@ -31717,19 +33553,19 @@ func (p *dataServiceProcessorFlush) Process(ctx context.Context, seqId int32, ip
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "flush", thrift.REPLY, seqId); err2 != nil {
-		_write_err285 = thrift.WrapTException(err2)
+		_write_err297 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err285 == nil && err2 != nil {
-		_write_err285 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err297 == nil && err2 != nil {
+		_write_err297 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err285 == nil && err2 != nil {
-		_write_err285 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err297 == nil && err2 != nil {
+		_write_err297 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err285 == nil && err2 != nil {
-		_write_err285 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err297 == nil && err2 != nil {
+		_write_err297 = thrift.WrapTException(err2)
 	}
-	if _write_err285 != nil {
-		return false, thrift.WrapTException(_write_err285)
+	if _write_err297 != nil {
+		return false, thrift.WrapTException(_write_err297)
 	}
 	return true, err
 }
@@ -31739,7 +33575,7 @@ type dataServiceProcessorReport struct {
 }
 
 func (p *dataServiceProcessorReport) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err287 error
+	var _write_err299 error
 	args := DataServiceReportArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -31789,40 +33625,40 @@ func (p *dataServiceProcessorReport) Process(ctx context.Context, seqId int32, i
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc288 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing report: "+err2.Error())
+			_exc300 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing report: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "report", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err287 = thrift.WrapTException(err2)
+				_write_err299 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc288.Write(ctx, oprot); _write_err287 == nil && err2 != nil {
-				_write_err287 = thrift.WrapTException(err2)
+			if err2 := _exc300.Write(ctx, oprot); _write_err299 == nil && err2 != nil {
+				_write_err299 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err287 == nil && err2 != nil {
-				_write_err287 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err299 == nil && err2 != nil {
+				_write_err299 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err287 == nil && err2 != nil {
-				_write_err287 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err299 == nil && err2 != nil {
+				_write_err299 = thrift.WrapTException(err2)
 			}
-			if _write_err287 != nil {
-				return false, thrift.WrapTException(_write_err287)
+			if _write_err299 != nil {
+				return false, thrift.WrapTException(_write_err299)
 			}
 			return true, err
 		}
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "report", thrift.REPLY, seqId); err2 != nil {
-		_write_err287 = thrift.WrapTException(err2)
+		_write_err299 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err287 == nil && err2 != nil {
-		_write_err287 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err299 == nil && err2 != nil {
+		_write_err299 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err287 == nil && err2 != nil {
-		_write_err287 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err299 == nil && err2 != nil {
+		_write_err299 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err287 == nil && err2 != nil {
-		_write_err287 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err299 == nil && err2 != nil {
+		_write_err299 = thrift.WrapTException(err2)
 	}
-	if _write_err287 != nil {
-		return false, thrift.WrapTException(_write_err287)
+	if _write_err299 != nil {
+		return false, thrift.WrapTException(_write_err299)
 	}
 	return true, err
 }
@@ -31832,7 +33668,7 @@ type dataServiceProcessorStatus struct {
 }
 
 func (p *dataServiceProcessorStatus) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err289 error
+	var _write_err301 error
 	args := DataServiceStatusArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -31882,21 +33718,21 @@ func (p *dataServiceProcessorStatus) Process(ctx context.Context, seqId int32, i
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc290 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing status: "+err2.Error())
+			_exc302 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing status: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "status", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err289 = thrift.WrapTException(err2)
+				_write_err301 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc290.Write(ctx, oprot); _write_err289 == nil && err2 != nil {
-				_write_err289 = thrift.WrapTException(err2)
+			if err2 := _exc302.Write(ctx, oprot); _write_err301 == nil && err2 != nil {
+				_write_err301 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err289 == nil && err2 != nil {
-				_write_err289 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err301 == nil && err2 != nil {
+				_write_err301 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err289 == nil && err2 != nil {
-				_write_err289 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err301 == nil && err2 != nil {
+				_write_err301 = thrift.WrapTException(err2)
 			}
-			if _write_err289 != nil {
-				return false, thrift.WrapTException(_write_err289)
+			if _write_err301 != nil {
+				return false, thrift.WrapTException(_write_err301)
 			}
 			return true, err
 		}
@@ -31905,19 +33741,19 @@ func (p *dataServiceProcessorStatus) Process(ctx context.Context, seqId int32, i
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "status", thrift.REPLY, seqId); err2 != nil {
-		_write_err289 = thrift.WrapTException(err2)
+		_write_err301 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err289 == nil && err2 != nil {
-		_write_err289 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err301 == nil && err2 != nil {
+		_write_err301 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err289 == nil && err2 != nil {
-		_write_err289 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err301 == nil && err2 != nil {
+		_write_err301 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err289 == nil && err2 != nil {
-		_write_err289 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err301 == nil && err2 != nil {
+		_write_err301 = thrift.WrapTException(err2)
 	}
-	if _write_err289 != nil {
-		return false, thrift.WrapTException(_write_err289)
+	if _write_err301 != nil {
+		return false, thrift.WrapTException(_write_err301)
 	}
 	return true, err
 }
@@ -31927,7 +33763,7 @@ type dataServiceProcessorSettle struct {
 }
 
 func (p *dataServiceProcessorSettle) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err291 error
+	var _write_err303 error
 	args := DataServiceSettleArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -31977,40 +33813,40 @@ func (p *dataServiceProcessorSettle) Process(ctx context.Context, seqId int32, i
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc292 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing settle: "+err2.Error())
+			_exc304 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing settle: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "settle", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err291 = thrift.WrapTException(err2)
+				_write_err303 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc292.Write(ctx, oprot); _write_err291 == nil && err2 != nil {
-				_write_err291 = thrift.WrapTException(err2)
+			if err2 := _exc304.Write(ctx, oprot); _write_err303 == nil && err2 != nil {
+				_write_err303 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err291 == nil && err2 != nil {
-				_write_err291 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err303 == nil && err2 != nil {
+				_write_err303 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err291 == nil && err2 != nil {
-				_write_err291 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err303 == nil && err2 != nil {
+				_write_err303 = thrift.WrapTException(err2)
 			}
-			if _write_err291 != nil {
-				return false, thrift.WrapTException(_write_err291)
+			if _write_err303 != nil {
+				return false, thrift.WrapTException(_write_err303)
 			}
 			return true, err
 		}
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "settle", thrift.REPLY, seqId); err2 != nil {
-		_write_err291 = thrift.WrapTException(err2)
+		_write_err303 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err291 == nil && err2 != nil {
-		_write_err291 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err303 == nil && err2 != nil {
+		_write_err303 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err291 == nil && err2 != nil {
-		_write_err291 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err303 == nil && err2 != nil {
+		_write_err303 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err291 == nil && err2 != nil {
-		_write_err291 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err303 == nil && err2 != nil {
+		_write_err303 = thrift.WrapTException(err2)
 	}
-	if _write_err291 != nil {
-		return false, thrift.WrapTException(_write_err291)
+	if _write_err303 != nil {
+		return false, thrift.WrapTException(_write_err303)
 	}
 	return true, err
 }
@@ -32020,7 +33856,7 @@ type dataServiceProcessorCounters struct {
 }
 
 func (p *dataServiceProcessorCounters) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err293 error
+	var _write_err305 error
 	args := DataServiceCountersArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -32070,21 +33906,21 @@ func (p *dataServiceProcessorCounters) Process(ctx context.Context, seqId int32,
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc294 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing counters: "+err2.Error())
+			_exc306 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing counters: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "counters", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err293 = thrift.WrapTException(err2)
+				_write_err305 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc294.Write(ctx, oprot); _write_err293 == nil && err2 != nil {
-				_write_err293 = thrift.WrapTException(err2)
+			if err2 := _exc306.Write(ctx, oprot); _write_err305 == nil && err2 != nil {
+				_write_err305 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err293 == nil && err2 != nil {
-				_write_err293 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err305 == nil && err2 != nil {
+				_write_err305 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err293 == nil && err2 != nil {
-				_write_err293 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err305 == nil && err2 != nil {
+				_write_err305 = thrift.WrapTException(err2)
 			}
-			if _write_err293 != nil {
-				return false, thrift.WrapTException(_write_err293)
+			if _write_err305 != nil {
+				return false, thrift.WrapTException(_write_err305)
 			}
 			return true, err
 		}
@@ -32093,19 +33929,19 @@ func (p *dataServiceProcessorCounters) Process(ctx context.Context, seqId int32,
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "counters", thrift.REPLY, seqId); err2 != nil {
-		_write_err293 = thrift.WrapTException(err2)
+		_write_err305 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err293 == nil && err2 != nil {
-		_write_err293 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err305 == nil && err2 != nil {
+		_write_err305 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err293 == nil && err2 != nil {
-		_write_err293 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err305 == nil && err2 != nil {
+		_write_err305 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err293 == nil && err2 != nil {
-		_write_err293 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err305 == nil && err2 != nil {
+		_write_err305 = thrift.WrapTException(err2)
 	}
-	if _write_err293 != nil {
-		return false, thrift.WrapTException(_write_err293)
+	if _write_err305 != nil {
+		return false, thrift.WrapTException(_write_err305)
 	}
 	return true, err
 }
@@ -32115,7 +33951,7 @@ type dataServiceProcessorSetup struct {
 }
 
 func (p *dataServiceProcessorSetup) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err295 error
+	var _write_err307 error
 	args := DataServiceSetupArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -32165,21 +34001,21 @@ func (p *dataServiceProcessorSetup) Process(ctx context.Context, seqId int32, ip
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc296 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing setup: "+err2.Error())
+			_exc308 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing setup: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "setup", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err295 = thrift.WrapTException(err2)
+				_write_err307 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc296.Write(ctx, oprot); _write_err295 == nil && err2 != nil {
-				_write_err295 = thrift.WrapTException(err2)
+			if err2 := _exc308.Write(ctx, oprot); _write_err307 == nil && err2 != nil {
+				_write_err307 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err295 == nil && err2 != nil {
-				_write_err295 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err307 == nil && err2 != nil {
+				_write_err307 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err295 == nil && err2 != nil {
-				_write_err295 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err307 == nil && err2 != nil {
+				_write_err307 = thrift.WrapTException(err2)
 			}
-			if _write_err295 != nil {
-				return false, thrift.WrapTException(_write_err295)
+			if _write_err307 != nil {
+				return false, thrift.WrapTException(_write_err307)
 			}
 			return true, err
 		}
@@ -32188,19 +34024,19 @@ func (p *dataServiceProcessorSetup) Process(ctx context.Context, seqId int32, ip
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "setup", thrift.REPLY, seqId); err2 != nil {
-		_write_err295 = thrift.WrapTException(err2)
+		_write_err307 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err295 == nil && err2 != nil {
-		_write_err295 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err307 == nil && err2 != nil {
+		_write_err307 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err295 == nil && err2 != nil {
-		_write_err295 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err307 == nil && err2 != nil {
+		_write_err307 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err295 == nil && err2 != nil {
-		_write_err295 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err307 == nil && err2 != nil {
+		_write_err307 = thrift.WrapTException(err2)
 	}
-	if _write_err295 != nil {
-		return false, thrift.WrapTException(_write_err295)
+	if _write_err307 != nil {
+		return false, thrift.WrapTException(_write_err307)
 	}
 	return true, err
 }
@@ -34497,19 +36333,19 @@ func (p *DataServiceCountersResult) ReadField0(ctx context.Context, iprot thrift
 	tMap := make(map[string]int64, size)
 	p.Success = tMap
 	for i := 0; i < size; i++ {
-		var _key297 string
+		var _key309 string
 		if v, err := iprot.ReadString(ctx); err != nil {
 			return thrift.PrependError("error reading field 0: ", err)
 		} else {
-			_key297 = v
+			_key309 = v
 		}
-		var _val298 int64
+		var _val310 int64
 		if v, err := iprot.ReadI64(ctx); err != nil {
 			return thrift.PrependError("error reading field 0: ", err)
 		} else {
-			_val298 = v
+			_val310 = v
 		}
-		p.Success[_key297] = _val298
+		p.Success[_key309] = _val310
 	}
 	if err := iprot.ReadMapEnd(ctx); err != nil {
 		return thrift.PrependError("error reading map end: ", err)

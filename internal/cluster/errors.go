@@ -3,6 +3,7 @@ package cluster
 import (
 	"errors"
 	"fmt"
+	"time"
 )
 
 // ErrorCode classifies a declared service error; it crosses the wire. Every declared error has one, so that
@@ -40,6 +41,7 @@ func (c ErrorCode) Error() string { return c.String() }
 type Error struct {
 	Code    ErrorCode
 	Message string
+	After   time.Duration // Overloaded, Draining: asking again sooner is in vain; 0: it does not say
 }
 
 func (e *Error) Error() string { return e.Code.String() + ": " + e.Message }
@@ -50,6 +52,19 @@ func (e *Error) Unwrap() error { return e.Code }
 // Errorf makes an *Error.
 func Errorf(code ErrorCode, format string, args ...any) error {
 	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
+}
+
+// Later makes an *Error that says when to ask again.
+func Later(code ErrorCode, after time.Duration, format string, args ...any) error {
+	return &Error{Code: code, Message: fmt.Sprintf(format, args...), After: after}
+}
+
+// AfterOf returns how long the declared error in err's chain wants its caller to stay away, or 0.
+func AfterOf(err error) time.Duration {
+	if declared, ok := errors.AsType[*Error](err); ok {
+		return declared.After
+	}
+	return 0
 }
 
 // CodeOf returns the code of a declared error in err's chain, or 0: for a switch. One code is asked for with

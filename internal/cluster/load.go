@@ -24,5 +24,23 @@ func (l Load) Sub(o Load) Load {
 	return Load{l.Demand.Sub(o.Demand), l.Tasks - o.Tasks, l.Duration - o.Duration, l.Work - o.Work}
 }
 
+// Times returns l so many times.
+func (l Load) Times(n int64) Load {
+	for k := range l.Demand {
+		l.Demand[k] *= n
+	}
+	l.Tasks, l.Duration, l.Work = l.Tasks*n, l.Duration*n, l.Work*n
+	return l
+}
+
+// AtLeastZero returns l with nothing below zero.
+func (l Load) AtLeastZero() Load {
+	for k := range l.Demand {
+		l.Demand[k] = max(l.Demand[k], 0)
+	}
+	l.Tasks, l.Duration, l.Work = max(l.Tasks, 0), max(l.Duration, 0), max(l.Work, 0)
+	return l
+}
+
 // IsZero reports whether l is exactly nothing.
 func (l *Load) IsZero() bool { return *l == Load{} }

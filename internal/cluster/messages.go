@@ -1,6 +1,9 @@
 package cluster
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // Node is a worker as it registers itself.
 type Node struct {
@@ -17,6 +20,7 @@ type SchedulerRef struct {
 	Name, Address string
 	Incarnation   int64
 	Riders        bool // wants a report on every acknowledgement and completion notice
+	Resumes       bool // takes up again what an earlier process of its name had placed
 }
 
 // RefusalCode says why one task was not accepted.
@@ -51,6 +55,9 @@ func (c RefusalCode) String() string {
 	return "unknown refusal"
 }
 
+// Label is String for counters: a word.
+func (c RefusalCode) Label() string { return strings.ReplaceAll(c.String(), " ", "_") }
+
 // Refusal declines one task, with the reason for people in Message.
 type Refusal struct {
 	TaskID  string
@@ -72,6 +79,7 @@ type Assignment struct {
 	TimeScale  float64
 	Command    *Command // nil: the type says what runs
 	Attempt    int      // 1 is the first
+	AtMostOnce bool     // an execution of it that has started is not followed by another
 }
 
 // Enqueue carries placements to a worker. Placed is the scheduler's cumulative vector P at Number,
@@ -234,6 +242,9 @@ type SubmitRequest struct {
 	Client string // collects the results; empty, of a job: nobody does
 	Tasks  []TaskSpec
 	Job    *Job // of all these tasks; nil: none
+
+	// Incarnation is that of the memory that may take the tasks: another answers Stale, and takes nothing. 0: any may.
+	Incarnation int64
 }
 
 // CollectRequest asks for the records of a client's ended tasks; it waits up to Wait for the first. After
@@ -251,11 +262,18 @@ type CollectRequest struct {
 type CollectReply struct {
 	Cursor      int64
 	Records     []TaskRecord
-	Incarnation int64
+	Incarnation int64 // of the scheduler's memory: a change means that it forgot
+	Keeps       bool  // what it has accepted survives the process
 }
 
-// TaskQuery asks for one task (ID set) or for up to Max tasks.
+// TaskQuery asks for one task (ID set), for those of IDs that are there, or for a page of up to Max tasks, or fewer, that come
+// after a task. Pages are in an order that what comes and goes between them does not change, and the last one is empty.
 type TaskQuery struct {
-	ID  string
-	Max int
+	ID        string
+	IDs       []string
+	Max       int
+	After     string   // empty: the first page
+	Job       string   // its tasks alone; empty: of all jobs and of none
+	Ended     bool     // of a scheduler: what has ended alone, the newest first
+	Answering []string // of a worker: not what one of these schedulers waits for
 }

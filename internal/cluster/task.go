@@ -229,7 +229,20 @@ type TaskStatus struct {
 	ID, Type, Mode  string
 	Phase           Phase
 	Node, Scheduler string
+	Job             string // empty: none
+	Index           int64  // in the job
+	Ahead           int64  // of a worker, Queued: tasks before it in the line
+	Attempt         int    // 1 is the first; 0: none yet, or nobody says
 	Record          *TaskRecord
+}
+
+// Size is about how many bytes of a message it takes.
+func (s *TaskStatus) Size() int {
+	n := 60 + len(s.ID) + len(s.Type) + len(s.Mode) + len(s.Node) + len(s.Scheduler) + len(s.Job)
+	if r := s.Record; r != nil {
+		n += 200 + len(r.ID) + len(r.Type) + len(r.Mode) + len(r.Scheduler) + len(r.Worker) + len(r.Class) + len(r.Reason) + len(r.Output)
+	}
+	return n
 }
 
 // TaskRecord is the full account of an ended task. Every interval is exact on the one clock that

@@ -33,8 +33,9 @@ type Scheduler interface {
 type Worker interface {
 	Attach(ctx context.Context, s cluster.SchedulerRef) (cluster.AttachReply, error)
 	Enqueue(ctx context.Context, e cluster.Enqueue) (cluster.EnqueueReply, error)
+	Claim(ctx context.Context, q cluster.ClaimRequest) ([]cluster.Holding, error)
 	Probe(ctx context.Context, taskID string, demand cluster.Resources) (cluster.ProbeReply, error)
-	Cancel(ctx context.Context, taskID string) (bool, error)
+	Cancel(ctx context.Context, taskID, scheduler string) (bool, error)
 	Drain(ctx context.Context, draining bool) error
 	Tasks(ctx context.Context, q cluster.TaskQuery) ([]cluster.TaskStatus, error)
 	Refuses(ctx context.Context, t cluster.Template) (reason string, err error)

@@ -45,6 +45,9 @@ func (e encoder) assignment(w *assignmentMessage, a *cluster.Assignment) *dodoor
 	if a.Guessed {
 		w.assignment.Guessed = &a.Guessed
 	}
+	if a.AtMostOnce {
+		w.assignment.AtMostOnce = &a.AtMostOnce
+	}
 	if a.Takes > 0 {
 		w.assignment.TakesMs = &a.Takes
 	}
@@ -94,7 +97,7 @@ func (d *decoder) assignment(w *dodoor.Assignment, a *cluster.Assignment, low, h
 	if w.Command != nil {
 		a.Command = d.command(w.Command)
 	}
-	a.Guessed = flag(w.Guessed)
+	a.Guessed, a.AtMostOnce = flag(w.Guessed), flag(w.AtMostOnce)
 	if w.TakesMs != nil {
 		a.Takes = d.between("takes_ms", w.TakesMs, 0, cluster.MaxDuration)
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 func schedulerRef(s *cluster.SchedulerRef) dodoor.SchedulerRef {
-	return dodoor.SchedulerRef{Name: &s.Name, Address: &s.Address, Incarnation: &s.Incarnation, Riders: &s.Riders}
+	return dodoor.SchedulerRef{Name: &s.Name, Address: &s.Address, Incarnation: &s.Incarnation, Riders: &s.Riders, Resumes: &s.Resumes}
 }
 
 func (e encoder) schedulerRef(s *cluster.SchedulerRef) *dodoor.SchedulerRef {
@@ -32,7 +32,7 @@ func (d *decoder) schedulerRef(field string, index int, w *dodoor.SchedulerRef) 
 	s.Name = d.name("name", w.Name)
 	s.Address = d.address("address", w.Address)
 	s.Incarnation = d.incarnation("incarnation", w.Incarnation)
-	s.Riders = flag(w.Riders)
+	s.Riders, s.Resumes = flag(w.Riders), flag(w.Resumes)
 	return s
 }
 

@@ -167,6 +167,9 @@ func (d *decoder) collect(w *dodoor.CollectRequest) (r cluster.CollectRequest) {
 
 func (e encoder) collectReply(r cluster.CollectReply) *dodoor.CollectReply {
 	w := &dodoor.CollectReply{Cursor: &r.Cursor, Incarnation: &r.Incarnation}
+	if r.Keeps {
+		w.Keeps = &r.Keeps
+	}
 	if len(r.Records) > 0 {
 		w.Records = make([]*dodoor.TaskRecord, len(r.Records))
 	}
@@ -180,6 +183,7 @@ func (e encoder) collectReply(r cluster.CollectReply) *dodoor.CollectReply {
 func (d *decoder) collectReply(w *dodoor.CollectReply) cluster.CollectReply {
 	r := cluster.CollectReply{
 		Cursor: d.count("cursor", w.Cursor), Incarnation: d.incarnation("incarnation", w.Incarnation),
+		Keeps: flag(w.Keeps),
 	}
 	if n := d.length("records", len(w.Records), maxItems); n > 0 {
 		r.Records = make([]cluster.TaskRecord, n)

@@ -19,7 +19,11 @@ func (e encoder) submit(r *cluster.SubmitRequest) *dodoor.SubmitRequest {
 	for i := range r.Tasks {
 		tasks[i] = e.task(&messages[i], &r.Tasks[i])
 	}
-	return &dodoor.SubmitRequest{Client: optional(&r.Client), Tasks: tasks, Job: e.job(r.Job)}
+	w := &dodoor.SubmitRequest{Client: optional(&r.Client), Tasks: tasks, Job: e.job(r.Job)}
+	if r.Incarnation != 0 {
+		w.Incarnation = &r.Incarnation
+	}
+	return w
 }
 
 func (e encoder) task(w *taskMessage, t *cluster.TaskSpec) *dodoor.TaskSpec {
@@ -51,6 +55,9 @@ func (d *decoder) submit(w *dodoor.SubmitRequest) (r cluster.SubmitRequest, refu
 		r.Job, r.Client = &job, d.optionalName("client", w.Client)
 	} else {
 		r.Client = d.name("client", w.Client)
+	}
+	if w.Incarnation != nil {
+		r.Incarnation = d.incarnation("incarnation", w.Incarnation)
 	}
 	r.Tasks = make([]cluster.TaskSpec, 0, d.length("tasks", len(w.Tasks), maxItems))
 	figures := make([]figures, cap(r.Tasks))

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"syscall"
+	"time"
 
 	"github.com/apache/thrift/lib/go/thrift"
 
@@ -44,7 +45,11 @@ func wireError(ctx context.Context, err error) error {
 	}
 	var declared *cluster.Error
 	if errors.As(err, &declared) {
-		return &dodoor.ServiceError{Code: dodoor.ErrorCode(declared.Code), Message: *text(declared.Message)}
+		w := &dodoor.ServiceError{Code: dodoor.ErrorCode(declared.Code), Message: *text(declared.Message)}
+		if ms := declared.After.Milliseconds(); ms > 0 {
+			w.RetryAfterMs = &ms
+		}
+		return w
 	}
 	if ctx.Err() != nil {
 		return &dodoor.ServiceError{Code: dodoor.ErrorCode_DRAINING, Message: "the service is stopping"}
@@ -70,5 +75,9 @@ func declaredError(e *dodoor.ServiceError) error {
 	if e.Code < dodoor.ErrorCode_INVALID || e.Code > dodoor.ErrorCode_GAP {
 		return fmt.Errorf("%w: declared error with the unknown code %d: %s", ErrRemote, e.Code, *text(e.Message))
 	}
-	return &cluster.Error{Code: cluster.ErrorCode(e.Code), Message: e.Message}
+	after := e.GetRetryAfterMs()
+	if after < 0 || after > maxMillis {
+		return fmt.Errorf("%w: declared error with retry_after_ms = %d: must be %s: %s", ErrRemote, after, bounds(0, maxMillis), *text(e.Message))
+	}
+	return &cluster.Error{Code: cluster.ErrorCode(e.Code), Message: e.Message, After: time.Duration(after) * time.Millisecond}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/apache/thrift/lib/go/thrift"
 
@@ -82,7 +83,7 @@ func TestInvalidRequestNeverReachesTheHandler(t *testing.T) {
 		if !errors.Is(err, cluster.Invalid) || !strings.Contains(err.Error(), "node_incarnation is -5: must be positive") {
 			t.Errorf("got %v", err)
 		}
-		if _, err := c.Cancel(background, ""); !errors.Is(err, cluster.Invalid) {
+		if _, err := c.Cancel(background, "", ""); !errors.Is(err, cluster.Invalid) {
 			t.Errorf("got %v", err)
 		}
 		synctest.Wait()
@@ -175,5 +176,20 @@ func TestUnknownErrorCode(t *testing.T) {
 	}
 	if err := callerError(thrift.NewTApplicationException(thrift.MISSING_RESULT, "nothing")); !errors.Is(err, ErrRemote) {
 		t.Errorf("empty reply: %v", err)
+	}
+}
+
+// TestWhenToComeBack: what a declared error says of that is a time, or the answer is none.
+func TestWhenToComeBack(t *testing.T) {
+	for _, c := range []struct {
+		ms   int64
+		want time.Duration
+		bad  bool
+	}{{0, 0, false}, {1, time.Millisecond, false}, {maxMillis, time.Duration(maxMillis) * time.Millisecond, false}, {-1, 0, true},
+		{maxMillis + 1, 0, true}} {
+		err := callerError(&dodoor.ServiceError{Code: dodoor.ErrorCode_OVERLOADED, RetryAfterMs: &c.ms})
+		if errors.Is(err, ErrRemote) != c.bad || errors.Is(err, cluster.Overloaded) == c.bad || cluster.AfterOf(err) != c.want {
+			t.Errorf("retry_after_ms = %d: %v, after %v", c.ms, err, cluster.AfterOf(err))
+		}
 	}
 }

@@ -58,7 +58,7 @@ func listOf[T any](each *rapid.Generator[T]) *rapid.Generator[[]T] {
 
 var schedulerRefs = rapid.Custom(func(t *rapid.T) cluster.SchedulerRef {
 	return cluster.SchedulerRef{Name: names.Draw(t, "name"), Address: addresses.Draw(t, "address"),
-		Incarnation: positive.Draw(t, "incarnation"), Riders: rapid.Bool().Draw(t, "riders")}
+		Incarnation: positive.Draw(t, "incarnation"), Riders: rapid.Bool().Draw(t, "riders"), Resumes: rapid.Bool().Draw(t, "resumes")}
 })
 
 var nodes = rapid.Custom(func(t *rapid.T) cluster.Node {
@@ -118,13 +118,23 @@ var measures = rapid.Custom(func(t *rapid.T) cluster.Measured {
 })
 
 var taskStatuses = rapid.Custom(func(t *rapid.T) cluster.TaskStatus {
-	return cluster.TaskStatus{ID: names.Draw(t, "id"), Type: names.Draw(t, "type"), Mode: maybe.Draw(t, "mode"),
+	s := cluster.TaskStatus{ID: names.Draw(t, "id"), Type: names.Draw(t, "type"), Mode: maybe.Draw(t, "mode"),
 		Phase: cluster.Phase(rapid.IntRange(1, int(cluster.Ended)).Draw(t, "phase")), Node: maybe.Draw(t, "node"),
-		Scheduler: maybe.Draw(t, "scheduler"), Record: rapid.Ptr(records, true).Draw(t, "record")}
+		Scheduler: maybe.Draw(t, "scheduler"), Job: maybe.Draw(t, "job"), Attempt: int(rapid.Int32Min(0).Draw(t, "attempt")),
+		Record: rapid.Ptr(records, true).Draw(t, "record")}
+	if s.Job != "" {
+		s.Index = counts.Draw(t, "index")
+	}
+	if s.Phase == cluster.Queued {
+		s.Ahead = counts.Draw(t, "ahead")
+	}
+	return s
 })
 
 var queries = rapid.Custom(func(t *rapid.T) cluster.TaskQuery {
-	return cluster.TaskQuery{ID: maybe.Draw(t, "id"), Max: rapid.IntRange(0, maxItems).Draw(t, "max")}
+	return cluster.TaskQuery{ID: maybe.Draw(t, "id"), IDs: listOf(names).Draw(t, "ids"), Max: rapid.IntRange(0, maxItems).Draw(t, "max"),
+		After: maybe.Draw(t, "after"), Job: maybe.Draw(t, "job"), Ended: rapid.Bool().Draw(t, "ended"),
+		Answering: listOf(names).Draw(t, "answering")}
 })
 
 var completions = rapid.Custom(func(t *rapid.T) cluster.Completion {
@@ -150,9 +160,18 @@ var enqueues = rapid.Custom(func(t *rapid.T) cluster.Enqueue {
 			Guessed:   rapid.Bool().Draw(t, "guessed"),
 			Takes:     rapid.Int64Range(0, cluster.MaxDuration).Draw(t, "takes"),
 			TimeScale: rapid.Float64Range(1, cluster.MaxTimeScale).Draw(t, "scale"),
-			Command:   rapid.Ptr(commands, true).Draw(t, "command"), Attempt: int32s.Draw(t, "attempt")})
+			Command:   rapid.Ptr(commands, true).Draw(t, "command"), Attempt: int32s.Draw(t, "attempt"),
+			AtMostOnce: rapid.Bool().Draw(t, "once")})
 	}
 	return q
+})
+
+var claimRequests = rapid.Custom(func(t *rapid.T) cluster.ClaimRequest {
+	claim := rapid.Custom(func(t *rapid.T) cluster.Claim {
+		return cluster.Claim{TaskID: names.Draw(t, "id"), Number: positive.Draw(t, "number")}
+	})
+	return cluster.ClaimRequest{Scheduler: schedulerRefs.Draw(t, "scheduler"), NodeIncarnation: positive.Draw(t, "incarnation"),
+		Claims: listOf(claim).Draw(t, "claims")}
 })
 
 var deltas = rapid.Custom(func(t *rapid.T) cluster.Delta {

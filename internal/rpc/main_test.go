@@ -94,8 +94,9 @@ func (f *fakeScheduler) Counters(ctx context.Context) (map[string]int64, error) 
 type fakeWorker struct {
 	attach   func(context.Context, cluster.SchedulerRef) (cluster.AttachReply, error)
 	enqueue  func(context.Context, cluster.Enqueue) (cluster.EnqueueReply, error)
+	claim    func(context.Context, cluster.ClaimRequest) ([]cluster.Holding, error)
 	probe    func(context.Context, string, cluster.Resources) (cluster.ProbeReply, error)
-	cancel   func(context.Context, string) (bool, error)
+	cancel   func(context.Context, string, string) (bool, error)
 	drain    func(context.Context, bool) error
 	tasks    func(context.Context, cluster.TaskQuery) ([]cluster.TaskStatus, error)
 	state    func(context.Context) (cluster.Report, error)
@@ -119,11 +120,16 @@ func (f *fakeWorker) Attach(ctx context.Context, s cluster.SchedulerRef) (cluste
 func (f *fakeWorker) Enqueue(ctx context.Context, q cluster.Enqueue) (cluster.EnqueueReply, error) {
 	return f.enqueue(ctx, q)
 }
+func (f *fakeWorker) Claim(ctx context.Context, q cluster.ClaimRequest) ([]cluster.Holding, error) {
+	return f.claim(ctx, q)
+}
 func (f *fakeWorker) Probe(ctx context.Context, id string, r cluster.Resources) (cluster.ProbeReply, error) {
 	return f.probe(ctx, id, r)
 }
-func (f *fakeWorker) Cancel(ctx context.Context, id string) (bool, error) { return f.cancel(ctx, id) }
-func (f *fakeWorker) Drain(ctx context.Context, draining bool) error      { return f.drain(ctx, draining) }
+func (f *fakeWorker) Cancel(ctx context.Context, id, scheduler string) (bool, error) {
+	return f.cancel(ctx, id, scheduler)
+}
+func (f *fakeWorker) Drain(ctx context.Context, draining bool) error { return f.drain(ctx, draining) }
 func (f *fakeWorker) Tasks(ctx context.Context, q cluster.TaskQuery) ([]cluster.TaskStatus, error) {
 	return f.tasks(ctx, q)
 }

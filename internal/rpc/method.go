@@ -38,6 +38,7 @@ const (
 	MethodRefuses
 	MethodOutput
 	MethodEstimates
+	MethodClaim
 
 	numMethods
 )
@@ -81,6 +82,7 @@ var methods = [numMethods]struct {
 	MethodRefuses:             {wire: "refuses", counted: "refuses"},
 	MethodOutput:              {wire: "output", counted: "output", waits: true},
 	MethodEstimates:           {wire: "estimates", counted: "estimates"},
+	MethodClaim:               {wire: "claim", counted: "claim"},
 }
 
 // String returns the name under which messages of this kind are counted.

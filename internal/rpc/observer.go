@@ -1,6 +1,14 @@
 package rpc
 
-import metrics "github.com/rcrowley/go-metrics"
+import (
+	"context"
+	"errors"
+	"strings"
+
+	metrics "github.com/rcrowley/go-metrics"
+
+	"dodoor/internal/cluster"
+)
 
 // Direction tells requests that this process received from those that it sent.
 type Direction uint8
@@ -52,10 +60,56 @@ type Observer interface {
 	Event(e Event)
 }
 
+// failure is a kind of error: up to numCodes the code that a service declares, and then what else can go wrong.
+type failure uint8
+
+const (
+	numCodes = failure(cluster.Gap) + 1
+
+	unavailable = numCodes + iota - 1
+	remote
+	tooLarge
+	closed
+	cancelled
+	undeclared
+
+	numFailures
+)
+
+var failureNames = [numFailures - numCodes]string{"unavailable", "remote", "too_large", "closed", "cancelled", "undeclared"}
+
+func (f failure) String() string {
+	if f < numCodes {
+		return strings.ReplaceAll(cluster.ErrorCode(f).String(), " ", "_")
+	}
+	return failureNames[f-numCodes]
+}
+
+// failureOf tells of which kind an error is.
+func failureOf(err error) failure {
+	if code := failure(cluster.CodeOf(err)); code > 0 && code < numCodes {
+		return code
+	}
+	switch {
+	case errors.Is(err, ErrUnavailable):
+		return unavailable
+	case errors.Is(err, ErrRemote):
+		return remote
+	case errors.Is(err, ErrTooLarge):
+		return tooLarge
+	case errors.Is(err, ErrClosed):
+		return closed
+	case errors.Is(err, context.Canceled):
+		return cancelled
+	}
+	return undeclared
+}
+
 // Counters is an Observer that counts. Its zero value is ready.
 type Counters struct {
-	requests, errors [numDirections][numMethods]metrics.StandardCounter
-	events           [numEvents]metrics.StandardCounter
+	requests [numDirections][numMethods]metrics.StandardCounter
+	errors   [numDirections][numMethods][numFailures]metrics.StandardCounter
+	events   [numEvents]metrics.StandardCounter
 }
 
 // Begin implements Observer.
@@ -64,7 +118,7 @@ func (c *Counters) Begin(m Method, d Direction) { c.requests[d][m].Inc(1) }
 // End implements Observer.
 func (c *Counters) End(m Method, d Direction, err error) {
 	if err != nil {
-		c.errors[d][m].Inc(1)
+		c.errors[d][m][failureOf(err)].Inc(1)
 	}
 }
 
@@ -75,13 +129,18 @@ func (c *Counters) Event(e Event) { c.events[e].Inc(1) }
 func (c *Counters) Requests(m Method, d Direction) int64 { return c.requests[d][m].Count() }
 
 // Errors returns how many of those ended with an error, declared ones included.
-func (c *Counters) Errors(m Method, d Direction) int64 { return c.errors[d][m].Count() }
+func (c *Counters) Errors(m Method, d Direction) (total int64) {
+	for f := range c.errors[d][m] {
+		total += c.errors[d][m][f].Count()
+	}
+	return total
+}
 
 // Events returns how often e happened.
 func (c *Counters) Events(e Event) int64 { return c.events[e].Count() }
 
 // Map returns every count that is not zero: "in.submit", "out.enqueue", "errors.out.enqueue",
-// "panics", ...
+// of which "errors.out.enqueue.stale", "panics", ...
 func (c *Counters) Map() map[string]int64 {
 	counts := make(map[string]int64)
 	put := func(name string, n int64) {
@@ -92,7 +151,14 @@ func (c *Counters) Map() map[string]int64 {
 	for d := In; d < numDirections; d++ {
 		for m := Method(0); m < numMethods; m++ {
 			put(d.String()+"."+m.String(), c.Requests(m, d))
-			put("errors."+d.String()+"."+m.String(), c.Errors(m, d))
+			if c.Requests(m, d) == 0 {
+				continue
+			}
+			failed := "errors." + d.String() + "." + m.String()
+			put(failed, c.Errors(m, d))
+			for f := failure(0); f < numFailures; f++ {
+				put(failed+"."+f.String(), c.errors[d][m][f].Count())
+			}
 		}
 	}
 	for e := Event(0); e < numEvents; e++ {

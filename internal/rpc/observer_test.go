@@ -47,11 +47,13 @@ func TestCounters(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	got, err := c.Counters(background)
-	want := map[string]int64{"in.cancel": 2, "in.settle": 1, "in.counters": 1, "errors.in.settle": 1}
+	want := map[string]int64{"in.cancel": 2, "in.settle": 1, "in.counters": 1, "errors.in.settle": 1,
+		"errors.in.settle.draining": 1}
 	if err != nil || !maps.Equal(got, want) {
 		t.Errorf("server counted %v, %v; want %v", got, err, want)
 	}
-	want = map[string]int64{"out.cancel": 2, "out.settle": 1, "out.counters": 1, "errors.out.settle": 1}
+	want = map[string]int64{"out.cancel": 2, "out.settle": 1, "out.counters": 1, "errors.out.settle": 1,
+		"errors.out.settle.draining": 1}
 	if got := client.Map(); !maps.Equal(got, want) {
 		t.Errorf("client counted %v, want %v", got, want)
 	}

@@ -41,6 +41,17 @@ func TestWorkerRoundTrips(t *testing.T) {
 		same(t, "error", err, nil)
 		same(t, "reply", got, answer)
 	})
+	check("claim", func(t *rapid.T) {
+		sent := claimRequests.Draw(t, "claims")
+		answer := listOf(rapid.SampledFrom([]cluster.Holding{cluster.Held, cluster.Never, cluster.Gone})).Draw(t, "holdings")
+		h.claim = func(_ context.Context, got cluster.ClaimRequest) ([]cluster.Holding, error) {
+			same(t, "request", got, sent)
+			return answer, nil
+		}
+		got, err := c.Claim(background, sent)
+		same(t, "error", err, nil)
+		same(t, "reply", got, answer)
+	})
 	check("probe", func(t *rapid.T) {
 		id, demand := names.Draw(t, "id"), resources(amounts).Draw(t, "demand")
 		answer := cluster.ProbeReply{Tasks: counts.Draw(t, "tasks"), Pending: counts.Draw(t, "pending"),
@@ -55,10 +66,13 @@ func TestWorkerRoundTrips(t *testing.T) {
 		same(t, "reply", got, answer)
 	})
 	check("cancel and drain", func(t *rapid.T) {
-		id, yes := names.Draw(t, "id"), rapid.Bool().Draw(t, "yes")
-		h.cancel = func(_ context.Context, got string) (bool, error) { same(t, "id", got, id); return yes, nil }
+		id, scheduler, yes := names.Draw(t, "id"), maybe.Draw(t, "scheduler"), rapid.Bool().Draw(t, "yes")
+		h.cancel = func(_ context.Context, gotID, gotScheduler string) (bool, error) {
+			same(t, "id and scheduler", [2]string{gotID, gotScheduler}, [2]string{id, scheduler})
+			return yes, nil
+		}
 		h.drain = func(_ context.Context, got bool) error { same(t, "draining", got, yes); return nil }
-		found, err := c.Cancel(background, id)
+		found, err := c.Cancel(background, id, scheduler)
 		same(t, "error", err, nil)
 		same(t, "reply", found, yes)
 		same(t, "error", c.Drain(background, yes), nil)

@@ -33,7 +33,7 @@ func TestSchedulerRoundTrips(t *testing.T) {
 	}
 
 	check("submit", func(t *rapid.T) {
-		sent := cluster.SubmitRequest{Client: names.Draw(t, "client"),
+		sent := cluster.SubmitRequest{Client: names.Draw(t, "client"), Incarnation: counts.Draw(t, "incarnation"),
 			Tasks: rapid.SliceOfN(taskSpecs, 0, 4).Draw(t, "tasks")}
 		if sent.Job = rapid.Ptr(jobs, true).Draw(t, "job"); sent.Job != nil {
 			sent.Client = maybe.Draw(t, "collector")
@@ -52,7 +52,7 @@ func TestSchedulerRoundTrips(t *testing.T) {
 			Incarnation: counts.Draw(t, "incarnation"), Max: rapid.IntRange(0, maxItems).Draw(t, "max"),
 			Wait: time.Duration(rapid.Int64Range(0, maxPollMs).Draw(t, "wait")) * time.Millisecond}
 		answer := cluster.CollectReply{Cursor: counts.Draw(t, "cursor"), Records: listOf(records).Draw(t, "records"),
-			Incarnation: positive.Draw(t, "incarnation")}
+			Incarnation: positive.Draw(t, "incarnation"), Keeps: rapid.Bool().Draw(t, "keeps")}
 		h.collect = func(_ context.Context, got cluster.CollectRequest) (cluster.CollectReply, error) {
 			same(t, "request", got, sent)
 			return answer, nil
@@ -129,7 +129,7 @@ func TestSchedulerRoundTrips(t *testing.T) {
 	})
 	check("declared errors", func(t *rapid.T) {
 		declared := &cluster.Error{Code: cluster.ErrorCode(rapid.IntRange(1, int(cluster.Gap)).Draw(t, "code")),
-			Message: texts.Draw(t, "message")}
+			Message: texts.Draw(t, "message"), After: millisec.Draw(t, "after")}
 		h.settle = func(context.Context) error { return declared }
 		same[error](t, "error", c.Settle(background), declared)
 	})

@@ -41,6 +41,8 @@ type serverConn struct {
 	replied bool // the current reply has begun to leave
 
 	broken error // why a reply could not be written
+
+	handling context.Context // of requests that hold a slot; nil: there was none
 }
 
 func newServerConn(s *Server, conn net.Conn) *serverConn {
@@ -156,11 +158,11 @@ func (c *serverConn) handle(e endpoint, name string, seq int32) (usable bool) {
 }
 
 func (c *serverConn) process(e endpoint, name string, seq int32) (usable bool, err error) {
-	ctx := c.server.handling
-	if methods[e.method].waits {
-		ctx = c.server.waiting
-	} else if !c.acquire(ctx) {
-		return false, ctx.Err()
+	ctx := c.server.waiting
+	if !methods[e.method].waits {
+		if ctx = c.slotted(); !c.acquire(ctx) {
+			return false, ctx.Err()
+		}
 	}
 	usable, exception := e.function.Process(ctx, seq, c.protocol, c.protocol)
 	if exception == nil {
@@ -234,6 +236,25 @@ func (c *serverConn) acquire(ctx context.Context) bool {
 	}
 	c.holding = true
 	return true
+}
+
+// slotKey finds the connection whose request holds a slot.
+type slotKey struct{}
+
+// slotted is the context of requests that hold a slot.
+func (c *serverConn) slotted() context.Context {
+	if c.handling == nil {
+		c.handling = context.WithValue(c.server.handling, slotKey{}, c)
+	}
+	return c.handling
+}
+
+// Waits gives back the slot of the request with this context: it is going to wait, and others are handled meanwhile. Only the goroutine
+// that handles the request may call it.
+func Waits(ctx context.Context) {
+	if c, slotted := ctx.Value(slotKey{}).(*serverConn); slotted {
+		c.release()
+	}
 }
 
 // release gives the slot back; twice is fine.

@@ -54,6 +54,15 @@ func (h *workerHandler) Enqueue(ctx context.Context, w *dodoor.EnqueueRequest) (
 	return handle(ctx, h.dims, w, (*decoder).enqueue, h.to.Enqueue, encoder.enqueueReply)
 }
 
+// Claim implements Worker. There is one answer for every claim.
+func (c *WorkerClient) Claim(ctx context.Context, q cluster.ClaimRequest) ([]cluster.Holding, error) {
+	return expect(&c.peer, MethodClaim, (*decoder).holdings).from(c.wire().Claim(ctx, encoder{c.dims}.claims(&q)))
+}
+
+func (h *workerHandler) Claim(ctx context.Context, w *dodoor.ClaimRequest) ([]dodoor.Holding, error) {
+	return handle(ctx, h.dims, w, (*decoder).claims, h.to.Claim, encoder.holdings)
+}
+
 // Probe implements Worker.
 func (c *WorkerClient) Probe(ctx context.Context, taskID string, demand cluster.Resources) (cluster.ProbeReply, error) {
 	return expect(&c.peer, MethodProbe, (*decoder).probeReply).from(c.wire().Probe(ctx, encoder{c.dims}.probe(taskID, &demand)))
@@ -68,13 +77,17 @@ func (h *workerHandler) probe(ctx context.Context, p probe) (cluster.ProbeReply,
 }
 
 // Cancel implements Worker.
-func (c *WorkerClient) Cancel(ctx context.Context, taskID string) (bool, error) {
-	found, err := c.wire().Cancel(ctx, taskID)
+func (c *WorkerClient) Cancel(ctx context.Context, taskID, scheduler string) (bool, error) {
+	found, err := c.wire().Cancel(ctx, taskID, scheduler)
 	return found, callerError(err)
 }
 
-func (h *workerHandler) Cancel(ctx context.Context, taskID string) (bool, error) {
-	return handle(ctx, h.dims, taskID, (*decoder).taskID, h.to.Cancel, as[bool])
+func (h *workerHandler) Cancel(ctx context.Context, taskID, scheduler string) (bool, error) {
+	return handle(ctx, h.dims, cancellation{taskID, scheduler}, (*decoder).cancellation, h.cancel, as[bool])
+}
+
+func (h *workerHandler) cancel(ctx context.Context, c cancellation) (bool, error) {
+	return h.to.Cancel(ctx, c.taskID, c.scheduler)
 }
 
 // Drain implements Worker.
