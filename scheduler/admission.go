@@ -9,26 +9,69 @@ import (
 // mostHeld bounds the bytes of templates and of the entries of open tasks: beyond it nothing is taken.
 const mostHeld = 512 << 20
 
-// Admit tells whether the replica takes n more tasks now; the error is cluster.Draining or
-// cluster.Overloaded.
-func (r *Replica) Admit(n int) error {
+// Denial is why a replica takes nothing now, whatever it is.
+type Denial uint8
+
+const (
+	LeavingDenial     Denial = iota // it is shutting down
+	PendingDenial                   // too many tasks have not ended
+	CommandsDenial                  // their commands take too much memory
+	NobodyDenial                    // no worker takes placements
+	UncollectedDenial               // too many results of this client were not collected
+
+	numDenials
+)
+
+var denialNames = [numDenials]string{"draining", "max_pending", "commands", "no_worker", "uncollected"}
+
+func (d Denial) String() string { return denialNames[d] }
+
+// Denials yields all of them.
+func Denials() []Denial {
+	return []Denial{LeavingDenial, PendingDenial, CommandsDenial, NobodyDenial, UncollectedDenial}
+}
+
+// How long a client is to stay away, by what is missing.
+const (
+	goneAfter    = time.Second            // what drains comes back as another process, if at all
+	workersAfter = 250 * time.Millisecond // a worker registers, or returns
+	roomAfter    = 100 * time.Millisecond // tasks end all the time, and results are collected
+	mostAfter    = 2 * time.Second
+)
+
+// Admit tells whether the replica takes n more tasks of a client now; the error is cluster.Draining or
+// cluster.Overloaded, and says when to come back: the more room is missing, the later.
+func (r *Replica) Admit(client string, n int) error {
+	missing := r.pending + n - r.cfg.MaxPending
+	held, share, crowded := r.results.crowded(client)
 	switch {
 	case r.draining:
-		return cluster.Errorf(cluster.Draining, "scheduler %s is shutting down; submit to another", r.cfg.Name)
-	case r.pending+n > r.cfg.MaxPending:
-		return cluster.Errorf(cluster.Overloaded, "scheduler %s holds %d unfinished tasks (max_pending = %d); submit later or to another",
-			r.cfg.Name, r.pending, r.cfg.MaxPending)
+		return r.deny(LeavingDenial, cluster.Draining, goneAfter, "scheduler %s is shutting down; submit to another", r.cfg.Name)
+	case missing > 0:
+		return r.deny(PendingDenial, cluster.Overloaded, min(mostAfter, roomAfter+time.Duration(missing-1)*time.Millisecond),
+			"scheduler %s holds %d unfinished tasks (max_pending = %d); submit later or to another", r.cfg.Name, r.pending, r.cfg.MaxPending)
 	case r.bytes+r.templates.bytes >= mostHeld:
-		return cluster.Errorf(cluster.Overloaded, "scheduler %s holds %d MiB of commands (at most %d); submit later or to another", r.cfg.Name,
-			(r.bytes+r.templates.bytes)>>20, mostHeld>>20)
+		return r.deny(CommandsDenial, cluster.Overloaded, roomAfter,
+			"scheduler %s holds %d MiB of commands (at most %d); submit later or to another", r.cfg.Name, (r.bytes+r.templates.bytes)>>20,
+			mostHeld>>20)
 	case len(r.view.candidates) == 0:
-		return cluster.Errorf(cluster.Overloaded, "scheduler %s: no worker takes placements now (%d registered); submit later or to another",
-			r.cfg.Name, len(r.nodes.byName))
-	case r.results.full():
-		return cluster.Errorf(cluster.Overloaded, "scheduler %s holds %d results that nobody collected (retain_results = %d); collect them first",
-			r.cfg.Name, r.results.len(), r.cfg.RetainResults)
+		return r.deny(NobodyDenial, cluster.Overloaded, workersAfter,
+			"scheduler %s: no worker takes placements now (%d registered); submit later or to another", r.cfg.Name, len(r.nodes.byName))
+	case crowded && held == 0:
+		return r.deny(UncollectedDenial, cluster.Overloaded, roomAfter,
+			"scheduler %s holds %d results that nobody collected, of %d clients (at most %d, with retain_results = %d); submit to another",
+			r.cfg.Name, r.results.waiting, r.results.holders, mostClients, r.cfg.RetainResults)
+	case crowded:
+		return r.deny(UncollectedDenial, cluster.Overloaded, roomAfter,
+			"scheduler %s holds %d results that nobody collected (retain_results = %d), and client %.80s has %d of them and of unfinished "+
+				"tasks, where %d is its share; collect them first", r.cfg.Name, r.results.waiting, r.cfg.RetainResults, client, held, share)
 	}
 	return nil
+}
+
+func (r *Replica) deny(why Denial, code cluster.ErrorCode, after time.Duration, format string, args ...any) error {
+	r.stats.Denied[why]++
+	return cluster.Later(code, after, format, args...)
 }
 
 // Submit accepts a task and places it from the cached view, or refuses it with the reason. An accepted
@@ -43,6 +86,7 @@ func (r *Replica) SubmitJob(now time.Duration, j *cluster.Job, client string, s 
 	refusal := r.accept(now, j, client, s)
 	if refusal != nil {
 		r.stats.Refused++
+		r.stats.Refusals[refusal.Code]++
 	}
 	return &r.actions, refusal
 }
@@ -61,9 +105,9 @@ func (r *Replica) accept(now time.Duration, j *cluster.Job, client string, s *cl
 	if s.Command != nil {
 		t.index, t.entries = s.Command.Index, packEntries(s.Command.Entries)
 	}
-	r.tasks[s.ID] = t
+	r.hold(t)
 	if !r.decide(now, t) {
-		delete(r.tasks, s.ID)
+		r.drop(t)
 		r.experience.drop(b.named)
 		return r.infeasible(t)
 	}
@@ -71,15 +115,29 @@ func (r *Replica) accept(now time.Duration, j *cluster.Job, client string, s *cl
 	return nil
 }
 
+// hold makes a task known by its id, and drop forgets it.
+func (r *Replica) hold(t *task) {
+	r.tasks[t.spec.ID] = t
+	r.listing.Add(t)
+}
+
+func (r *Replica) drop(t *task) {
+	delete(r.tasks, t.spec.ID)
+	r.listing.Remove(t)
+}
+
 // opened books a task that was accepted, or runs again.
 func (r *Replica) opened(t *task) {
 	r.pending++
+	r.results.opened(t.batch.client)
 	r.bytes += len(t.entries)
 	t.batch.template.retain()
+	r.journal.keepTemplate(t.batch.template)
 	r.experience.retain(t.batch)
 	if t.batch.job != nil {
 		r.jobs.opened(t)
 	}
+	r.journal.changed(t)
 }
 
 // batchOf returns what a task shares with those that are alike.

@@ -18,11 +18,10 @@ func (a *again) size() int {
 }
 
 // keepAgain keeps what it takes to run a task again that ended otherwise than well.
-func (s *jobs) keepAgain(j *job, t *task) {
-	a := again{t.batch.unclaimed(), t.entries}
-	size := a.size()
-	if t.batch.template.again == 0 {
-		size += t.batch.template.shared.Size()
+func (s *jobs) keepAgain(j *job, index int64, a again) {
+	size, t := a.size(), a.batch.template
+	if t.again == 0 {
+		size += t.shared.Size()
 	}
 	for front := s.over.Front(); front != nil && s.bytes+size > mostAgain; front = s.over.Front() {
 		s.drop(front.Value.(*job))
@@ -31,12 +30,12 @@ func (s *jobs) keepAgain(j *job, t *task) {
 		return
 	}
 	s.bytes += size
-	t.batch.template.again++
-	t.batch.template.retain()
+	t.again++
+	t.retain()
 	if j.again == nil {
 		j.again = map[int64]again{}
 	}
-	j.again[t.index] = a
+	j.again[index] = a
 }
 
 // dropAgain lets go of it, if it was kept.

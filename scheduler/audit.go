@@ -43,6 +43,7 @@ func (r *Replica) Audited(now time.Duration, index int, incarnation int64, asOf 
 	slices.SortFunc(missing, func(a, b *task) int { return cmp.Compare(a.number, b.number) })
 	reason := "worker " + n.Name + " no longer knows how it ended"
 	for _, t := range missing {
+		r.endedThere(t)
 		if t.spec.AtMostOnce {
 			r.end(now, t, lost(reason+"; the task must not run twice"))
 			continue

@@ -32,10 +32,7 @@ func TestTheOnlyWorkerThatAllowsItIsAway(t *testing.T) {
 			finish(t, r, now, d, cluster.Failed)
 		},
 		"left the cluster": func(r *Replica, d Dispatch) {
-			nodes := []cluster.Node{r.Node(1 - d.Node)}
-			if _, err := r.Push(now, snapshotOf(2, nodes, make([]cluster.Load, 1))); err != nil {
-				t.Fatal(err)
-			}
+			noAnswer(r, now, pushed(t, r, now, 2, []cluster.Node{r.Node(1 - d.Node)}))
 		},
 	} {
 		r, d := allowedByOne(t)

@@ -17,8 +17,13 @@ const sweepMost = 8192
 type CancelCall struct {
 	Node   int
 	TaskID string
-	Over   bool // the task has ended by an earlier placement of it: what runs of it is of no use
+	Over   bool // the task has ended by an earlier placement of it: what runs of it is of no use to this scheduler
+
+	position int64 // of the change that has to be durable before it leaves: a next process would not know why its worker stopped it
 }
+
+// Leaves reports whether what a call follows from is durable. Those of a worker leave in order.
+func (r *Replica) Leaves(c *CancelCall) bool { return c.position <= r.journal.durable }
 
 // Stands reports whether a call is right now: it names a task, not one of its placements, and the task may have ended and
 // run again meanwhile.
@@ -47,6 +52,7 @@ func (r *Replica) cancel(now time.Duration, t *task) {
 	if !t.cancel {
 		t.cancel = true
 		r.cancelling++
+		r.journal.changed(t)
 	}
 	switch t.phase {
 	case cluster.Placing:
@@ -58,7 +64,13 @@ func (r *Replica) cancel(now time.Duration, t *task) {
 
 // tellCancelled has the worker that holds a cancelled task told.
 func (r *Replica) tellCancelled(t *task) {
-	r.actions.Cancel = append(r.actions.Cancel, CancelCall{Node: int(t.node), TaskID: t.spec.ID})
+	r.stop(CancelCall{Node: int(t.node), TaskID: t.spec.ID})
+}
+
+// stop has a worker told to stop a task, once all is durable that has changed.
+func (r *Replica) stop(c CancelCall) {
+	c.position = r.journal.position
+	r.actions.Cancel = append(r.actions.Cancel, c)
 }
 
 // cancelAgain has a worker told again of all cancelled tasks that it holds: it was out of reach, and may not have heard.
@@ -81,6 +93,7 @@ func (r *Replica) CancelJob(now time.Duration, id string) (*Actions, int64) {
 	if j == nil {
 		return &r.actions, 0
 	}
+	r.journal.job(j)
 	if j.retrying = false; j.open == 0 {
 		return &r.actions, 0
 	}
@@ -116,5 +129,6 @@ func (r *Replica) sweepJob(now time.Duration, j *job) (done bool) {
 		}
 	}
 	j.sweep, j.sweeping = next, looked > sweepMost
+	r.journal.job(j)
 	return !j.sweeping
 }

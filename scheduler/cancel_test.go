@@ -100,3 +100,57 @@ func TestWhatIsOfNoUseIsStopped(t *testing.T) {
 		finish(t, r, 0, next, cluster.Failed)
 	}
 }
+
+// What is of no use is stopped when the task's end is durable: the next process would take it for an end that somebody asked for.
+func TestAnEndIsDurableBeforeAnythingIsStoppedForIt(t *testing.T) {
+	r := restored(t, keeping(testConfig(), testIncarnation, 0), paperPolicy(t), disk{})
+	nodes := paperNodes(5)
+	if _, err := r.Push(0, snapshotOf(1, nodes, make([]cluster.Load, len(nodes)))); err != nil {
+		t.Fatal(err)
+	}
+	first := runOf(t, r, 0, &cluster.Job{ID: "j"}, 0, nil)
+	acknowledge(r, 0, first)
+	second := r.NodeDown(0, first.Node, 1, first.Assignment.Number).Send[0]
+	acknowledge(r, 0, second)
+	_, before := r.Changes(nil)
+	r.Synced(before)
+	calls := finish(t, r, 0, first, cluster.Finished).Cancel
+	if len(calls) != 1 || calls[0].Node != second.Node {
+		t.Fatalf("%+v", calls)
+	}
+	call := calls[0]
+	if r.Leaves(&call) {
+		t.Error("it leaves before the end is durable")
+	}
+	_, upTo := r.Changes(nil)
+	if r.Synced(upTo); !r.Leaves(&call) || !r.Stands(&call) {
+		t.Error("it stays for ever")
+	}
+}
+
+// A worker that stopped a task that nobody here wanted stopped has not ended it: it runs elsewhere, unless it must not run twice.
+func TestNobodyAskedForThatCancel(t *testing.T) {
+	for _, once := range []bool{false, true} {
+		r := jobReplica(t)
+		spec := request("t", 1, 1, 1000)
+		spec.AtMostOnce = once
+		actions, refusal := r.Submit(0, "c", spec)
+		if refusal != nil {
+			t.Fatal(refusal)
+		}
+		d := actions.Send[0]
+		acknowledge(r, 0, d)
+		actions, err := r.Completed(1, &cluster.CompletionNotice{SchedulerIncarnation: testIncarnation, Node: r.Node(d.Node).Name,
+			NodeIncarnation: d.NodeIncarnation, Completions: []cluster.Completion{{TaskID: "t", Number: d.Assignment.Number,
+				Outcome: cluster.Cancelled, Run: time.Second}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if again := len(actions.Send) == 1; again == once || again != (r.Pending() == 1) {
+			t.Errorf("at most once %v: %d placements, %d tasks are open", once, len(actions.Send), r.Pending())
+		}
+		if e := r.results.byID["t"]; once && (e == nil || e.record.Outcome != cluster.Lost) {
+			t.Errorf("it is not lost: %+v", e)
+		}
+	}
+}

@@ -104,6 +104,15 @@ func (c *Catalog) Resolve(s *cluster.TaskSpec, t *cluster.Kind) *cluster.Refusal
 	return c.ownFigures(s, t, fallback)
 }
 
+// profile returns what the profile of a type and mode says on every class; false: neither is configured.
+func (c *Catalog) profile(name, mode string) ([]cluster.Offer, bool) {
+	typ := c.types[name]
+	if typ == nil || typ.modes[mode] == nil {
+		return nil, typ != nil && typ.anyMode
+	}
+	return typ.modes[mode].perClass, true
+}
+
 // mode returns what the profile says of a submission's task; nil: nothing.
 func (c *Catalog) mode(s *cluster.TaskSpec) *resolvedMode {
 	if typ := c.types[s.Type]; typ != nil && s.Command == nil {

@@ -20,13 +20,14 @@ type Delivery struct {
 
 	line     *line // posted and not answered; nil: nothing
 	underWay int   // the first of the line travel in a message
+	asked    int   // placements in the question under way
 	limit    int   // placements in the next message
 
 	busy     bool // a message is under way
 	attached bool // the worker has taken the handshake
 	failing  bool // nothing got through
 	down     bool // the replica gave the worker up: what it held was placed elsewhere
-	owing    bool // the worker is to hear at once of placements that were given up: until then they count
+	owing    bool // the handshake is due at once: for placements that were given up and count until then, or to be asked
 	since    time.Duration
 	due      time.Duration // no message before
 	backoff  cluster.Backoff
@@ -50,7 +51,7 @@ type Deliveries struct {
 func (d *Deliveries) Open(index int) Delivery {
 	n := d.Replica.Node(index)
 	return Delivery{of: d, index: index, name: n.Name, incarnation: n.Incarnation, limit: d.MaxBatch,
-		owing: d.Replica.nodes.slots[index].givenUp > 0}
+		owing: d.Replica.nodes.slots[index].givenUp > 0, attempted: d.Replica.nodes.base}
 }
 
 // Move is what a stream wants done next.
@@ -60,6 +61,7 @@ const (
 	Rest    Move = iota // nothing
 	Attach              // send the handshake
 	Enqueue             // send what Message says
+	Recall              // ask what Question says, and give the answer to Told
 )
 
 // Failure is how much is known about a message without a good answer.
@@ -87,20 +89,58 @@ func (s *Delivery) Post(d *Dispatch) {
 	s.line.push(d)
 }
 
+// Ask has the stream shake hands again, after the message under way: is the worker still there?
+func (s *Delivery) Ask() { s.attached, s.owing = false, true }
+
 // Next returns what is to be done now. A message counts as under way from then on.
 func (s *Delivery) Next(now time.Duration) Move {
 	switch {
-	case s.busy || now < s.due || s.line == nil && !s.down && !s.owing:
+	case s.busy || now < s.due || s.line == nil && !s.down && !s.owing && !s.asks():
 		return Rest
 	case !s.attached:
 		s.busy = true
 		return Attach
+	case s.asks():
+		s.busy = true
+		return Recall
+	}
+	if s.underWay = s.ready(); s.underWay == 0 {
+		return Rest
 	}
 	s.busy = true
-	s.underWay = min(s.line.len(), s.limit)
 	last := &s.UnderWay()[s.underWay-1]
 	s.before, s.attempted = s.attempted, max(s.attempted, last.Assignment.Number)
 	return Enqueue
+}
+
+// ready returns how many placements may leave now: those that a restarted replica would know of.
+func (s *Delivery) ready() int {
+	n := min(s.line.len(), s.limit)
+	for batch := s.line.first(n); n > 0 && batch[n-1].position > s.of.Replica.journal.durable; {
+		n--
+	}
+	return n
+}
+
+// asks reports whether the worker is to be asked what became of placements by an earlier process.
+func (s *Delivery) asks() bool { return len(s.of.Replica.claims(s.index, s.incarnation)) > 0 }
+
+// Question writes the question under way. Its claims are never changed.
+func (s *Delivery) Question(q *cluster.ClaimRequest) {
+	q.Scheduler, q.NodeIncarnation = s.of.Scheduler, s.incarnation
+	q.Claims = s.of.Replica.claims(s.index, s.incarnation)
+	s.asked = len(q.Claims)
+}
+
+// Told takes the answer to a question: what became of each placement in it.
+func (s *Delivery) Told(now time.Duration, holdings []cluster.Holding) Verdict {
+	s.busy = false
+	if len(holdings) != s.asked {
+		return s.outOfReach(now, false, fmt.Errorf("worker %s was asked about %d placements, and answers about %d", s.name, s.asked,
+			len(holdings)))
+	}
+	s.recovered()
+	return Verdict{Actions: s.of.Replica.claimed(now, s.index, s.incarnation, holdings)}
 }
 
 // Message writes the message under way: P at its last number goes with it. A template travels with the first placement of
@@ -151,7 +191,7 @@ func (s *Delivery) Attached(now time.Duration, a *cluster.AttachReply) Verdict {
 	if a.Incarnation != s.incarnation {
 		s.clear() // another process: the replica places again what this one held, and opens a new stream
 	}
-	if s.line == nil {
+	if s.line == nil && !s.asks() {
 		s.recovered()
 	}
 	return Verdict{Actions: s.of.Replica.Attached(now, s.index, s.name, a)}

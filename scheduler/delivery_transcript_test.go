@@ -30,6 +30,9 @@ func TestDeliveryTranscripts(t *testing.T) {
 type firstCandidate struct{}
 
 func (firstCandidate) Submit(_ time.Duration, t *cluster.Task, v *View) Decision {
+	if len(v.Candidates()) == 0 {
+		return Decision{}
+	}
 	return Decision{Place: []Placement{{Task: t, Node: int(v.Candidates()[0])}}}
 }
 func (firstCandidate) Wants() Wants { return Wants{} }
@@ -73,7 +76,7 @@ func (w *wire) verb(c *transcript.Command) {
 			s = &w.streams[i]
 		}
 	}
-	if s != nil && !s.busy {
+	if s != nil && !s.busy && verb != "ask" {
 		c.Fatalf("no message is under way to %s", args[0])
 	}
 	switch verb {
@@ -102,6 +105,8 @@ func (w *wire) verb(c *transcript.Command) {
 			reply.Refused = append(reply.Refused, cluster.Refusal{Number: n, Code: cluster.NodeDraining, Message: "closing time"})
 		}
 		w.verdict(now, args[0], s.Enqueued(now, reply))
+	case "ask": // node
+		s.Ask()
 	default: // a failure: node
 		f, known := failures[verb]
 		if !known {
@@ -126,6 +131,9 @@ func (w *wire) verdict(now time.Duration, node string, v Verdict) {
 func (w *wire) perform(_ time.Duration, actions *Actions) {
 	for _, i := range actions.Connect {
 		fmt.Fprintf(&w.out, "new stream to %s\n", w.r.Node(i).Name)
+		for len(w.streams) <= i {
+			w.streams = append(w.streams, Delivery{})
+		}
 		w.streams[i] = w.shared.Open(i)
 	}
 	for i := range actions.Send {
@@ -157,6 +165,14 @@ func (w *wire) moves(now time.Duration) {
 		switch s.Next(now) {
 		case Attach:
 			fmt.Fprintf(&w.out, "-> %s: handshake\n", s.name)
+		case Recall:
+			var q cluster.ClaimRequest
+			s.Question(&q)
+			fmt.Fprintf(&w.out, "-> %s: what became of", s.name)
+			for _, claim := range q.Claims {
+				fmt.Fprintf(&w.out, " %s@%d", claim.TaskID, claim.Number)
+			}
+			fmt.Fprintln(&w.out)
 		case Enqueue:
 			var e cluster.Enqueue
 			s.Message(&e)

@@ -11,10 +11,7 @@ import (
 func (r *Replica) account(now time.Duration, index int, load cluster.Load) int64 {
 	n := &r.nodes.slots[index]
 	number := n.stream.place(load, r.cfg.SelfCorrection)
-	if r.cfg.SelfCorrection {
-		v := &r.view.nodes[index]
-		v.Load = v.Load.Add(load)
-	}
+	r.placedThere(index, load)
 	r.decisions++
 	if r.wants.Loads == Unread {
 		return number
@@ -87,7 +84,7 @@ func (r *Replica) Resync() {
 		return
 	}
 	for i := range r.nodes.slots {
-		if n := &r.nodes.slots[i]; n.present && n.stream.number > 0 {
+		if n := &r.nodes.slots[i]; n.present && n.stream.number > r.nodes.base {
 			r.touch(i)
 		}
 	}

@@ -60,12 +60,8 @@ func TestADeltaSaysNothingOfWhoLeft(t *testing.T) {
 		}
 	}
 	left := []cluster.Node{nodeOf("c", 1, 1), nodes[1]} // c is too small for what a held
-	if _, err := r.Push(0, snapshotOf(2, left[1:], make([]cluster.Load, 1))); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := r.Push(0, snapshotOf(3, left, make([]cluster.Load, 2))); err != nil {
-		t.Fatal(err)
-	}
+	noAnswer(r, 0, pushed(t, r, 0, 2, left[1:]))
+	pushed(t, r, 0, 3, left)
 	if r.Node(0).Name != "c" {
 		t.Fatalf("%s has the place of a", r.Node(0).Name)
 	}

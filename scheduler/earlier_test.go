@@ -44,14 +44,8 @@ func TestAReturningWorkerHearsAtOnce(t *testing.T) {
 	}
 	for i := 0; submit(t, r, 0, request(string(rune('a'+i)), 1, 10, 100)).Node != 0; i++ {
 	}
-	for version, roster := range [][]cluster.Node{2: nodes[1:], 3: nodes} {
-		if roster == nil {
-			continue
-		}
-		if _, err := r.Push(0, snapshotOf(int64(version), roster, make([]cluster.Load, len(roster)))); err != nil {
-			t.Fatal(err)
-		}
-	}
+	noAnswer(r, 0, pushed(t, r, 0, 2, nodes[1:]))
+	pushed(t, r, 0, 3, nodes)
 	s = deliveries.Open(r.nodes.byName["w0"])
 	if move := s.Next(0); move != Attach {
 		t.Fatalf("a worker that is back: %v, want the handshake", move)

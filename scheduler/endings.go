@@ -31,6 +31,9 @@ func (r *Replica) Completed(now time.Duration, n *cluster.CompletionNotice) (*Ac
 			continue
 		}
 		current := known && int(t.node) == index && t.number == c.Number && r.nodes.slots[index].Incarnation == n.NodeIncarnation
+		if current {
+			r.endedThere(t)
+		}
 		r.completed(now, t, c, current, on)
 	}
 	r.retryJobs(now)
@@ -56,8 +59,13 @@ func (r *Replica) placement(t *task, worker string, incarnation, number int64) (
 }
 
 func (r *Replica) completed(now time.Duration, t *task, c *cluster.Completion, current bool, on placedOn) {
-	if c.Outcome == cluster.Lost {
+	switch {
+	case c.Outcome == cluster.Lost:
 		r.abandoned(now, t, c, current)
+		return
+	case c.Outcome == cluster.Cancelled && !t.cancel && !t.stopped():
+		r.abandoned(now, t, &cluster.Completion{TaskID: c.TaskID, Number: c.Number, Outcome: cluster.Lost, ExitCode: -1, Wait: c.Wait,
+			Run: c.Run, Reason: "worker " + r.workers.name(on.worker) + " stopped it, and nobody here had asked for that"}, current)
 		return
 	}
 	r.learnFrom(t, c, on, current)
@@ -65,18 +73,18 @@ func (r *Replica) completed(now time.Duration, t *task, c *cluster.Completion, c
 		r.retry(now, t, c, current, on)
 		return
 	}
+	elsewhere := CancelCall{Node: int(t.node), TaskID: t.spec.ID, Over: true}
+	runs := !current && (t.phase == cluster.Sent || t.phase == cluster.Accepted)
 	if !current {
-		if t.phase == cluster.Sent || t.phase == cluster.Accepted {
-			r.actions.Cancel = append(r.actions.Cancel, CancelCall{int(t.node), t.spec.ID, true})
-		}
 		t.worker, t.accepted = on.worker, 0
 	}
-	if ended := *c; ended.Outcome == cluster.Cancelled && t.stopped() {
+	ended := *c
+	if ended.Outcome == cluster.Cancelled && t.stopped() {
 		ended.Reason = t.batch.job.why
-		r.end(now, t, ended)
-		return
 	}
-	r.end(now, t, *c)
+	if r.end(now, t, ended); runs {
+		r.stop(elsewhere)
+	}
 }
 
 // retries reports whether a task runs again after an execution that failed. One that must not run twice does not.
@@ -92,8 +100,9 @@ func (r *Replica) retries(t *task, c *cluster.Completion) bool {
 func (r *Replica) retry(now time.Duration, t *task, c *cluster.Completion, current bool, on placedOn) {
 	x := t.troubled()
 	x.failures++
+	r.journal.changed(t)
 	if current { // else it counted when its machine was given up
-		t.ranBefore()
+		r.ranBefore(t)
 	}
 	if t.number == on.number && t.incarnation == on.incarnation && t.worker == on.worker {
 		t.number = 0
@@ -147,13 +156,13 @@ func (t *task) stopped() bool { return t.batch.job != nil && t.batch.job.why != 
 
 // end brings a task to its terminal state and keeps the record for its client.
 func (r *Replica) end(now time.Duration, t *task, c cluster.Completion) {
-	record := r.results.add(now, t.batch.client, t.spec.ID)
+	record := r.results.add(now, t.batch.client, t.spec.ID, t.inJob())
 	shape := r.shape(t)
 	*record = cluster.TaskRecord{
 		ID: t.spec.ID, Type: t.spec.Type, Mode: t.spec.Mode,
 		Scheduler: r.cfg.Name, Worker: r.workers.name(t.worker),
 		Demand: shape.Demand, Estimate: shape.Duration,
-		Received: t.received, Wait: c.Wait, Run: c.Run, Makespan: now - t.received,
+		Received: t.received, Wait: c.Wait, Run: c.Run, Makespan: r.makespan(now, t, &c),
 		Attempts: int(t.attempts), Outcome: c.Outcome, ExitCode: c.ExitCode, Reason: c.Reason,
 		Measured: c.Measured, ViewDecisions: t.view,
 	}
@@ -168,17 +177,31 @@ func (r *Replica) end(now time.Duration, t *task, c cluster.Completion) {
 	if t.cancel {
 		r.cancelling--
 	}
-	delete(r.tasks, t.spec.ID)
+	r.drop(t)
+	r.keepResult(now, t.batch.client, t.inJob(), r.results.last, record)
+	r.journal.closed(t)
 	r.pending--
+	r.results.closed(t.batch.client)
 	r.bytes -= len(t.entries)
 	r.stats.Outcomes[c.Outcome]++
 	r.actions.Wake = r.actions.Wake || t.batch.client != ""
-	if t.batch.job != nil && r.jobs.ended(now, t, &c) {
-		r.actions.Wake = true
+	if j := t.batch.job; j != nil {
+		over := r.jobs.ended(now, t, &c)
+		r.actions.Wake = r.actions.Wake || over
+		r.keepEntry(j, t.index)
 	}
 	r.templates.release(t.batch.template)
 	r.experience.release(t.batch)
 	r.recycle(t)
+}
+
+// makespan is the time from receiving a task to knowing its end. What an earlier process received has the time of another clock, which
+// may have been set back since: it took at least as long as its parts.
+func (r *Replica) makespan(now time.Duration, t *task, c *cluster.Completion) time.Duration {
+	if r.journal.on {
+		return max(now-t.received, c.Wait+c.Run)
+	}
+	return now - t.received
 }
 
 // scheduling is the time from receiving a task to its worker's acknowledgement. A short task's

@@ -20,6 +20,21 @@ func packEntries(list []string) entries {
 	return entries(packed)
 }
 
+// are reports whether they are n, each whole.
+func (e entries) are(n int) bool {
+	if n <= 1 {
+		return n == 1 || n == 0 && e == ""
+	}
+	for ; n > 0; n-- {
+		length, size := binary.Uvarint([]byte(e[:min(len(e), binary.MaxVarintLen64)]))
+		if size <= 0 || length > uint64(len(e)-size) {
+			return false
+		}
+		e = e[size+int(length):]
+	}
+	return e == ""
+}
+
 // list returns the n entries.
 func (e entries) list(n int) []string {
 	switch n {

@@ -51,8 +51,11 @@ func (f *Flusher) Answered(service int64, err error) (lost bool) {
 }
 
 // Registered takes the incarnation of the data service that has taken the replica's registration; 0: it is
-// not registered any more.
-func (f *Flusher) Registered(service int64) { f.service = service }
+// not registered any more, and its view may become stale.
+func (f *Flusher) Registered(service int64) {
+	f.service = service
+	f.Replica.fresh.away = service == 0
+}
 
 // IsRegistered reports whether the replica is registered, as far as it knows.
 func (f *Flusher) IsRegistered() bool { return f.service != 0 }

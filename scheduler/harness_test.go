@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -109,6 +110,26 @@ func finish(t testing.TB, r *Replica, now time.Duration, d Dispatch, o cluster.O
 	actions, err := r.Completed(now, &cluster.CompletionNotice{Node: r.Node(d.Node).Name, NodeIncarnation: d.NodeIncarnation,
 		SchedulerIncarnation: testIncarnation,
 		Completions:          []cluster.Completion{{TaskID: d.Assignment.TaskID, Number: d.Assignment.Number, Outcome: o, Run: time.Second}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return actions
+}
+
+// noAnswer is what follows when nobody answers at the workers that a roster lacks, whose streams are to shake hands.
+func noAnswer(r *Replica, now time.Duration, actions *Actions) Actions {
+	all := Actions{Send: slices.Clone(actions.Send), Drop: slices.Clone(actions.Drop)}
+	for _, index := range slices.Clone(actions.Ask) {
+		down := r.NodeDown(now, index, r.Node(index).Incarnation, allAttempted)
+		all.Send, all.Drop = append(all.Send, down.Send...), append(all.Drop, down.Drop...)
+	}
+	return all
+}
+
+// pushed applies a snapshot that says nothing but who is there.
+func pushed(t testing.TB, r *Replica, now time.Duration, version int64, nodes []cluster.Node) *Actions {
+	t.Helper()
+	actions, err := r.Push(now, snapshotOf(version, nodes, make([]cluster.Load, len(nodes))))
 	if err != nil {
 		t.Fatal(err)
 	}

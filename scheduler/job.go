@@ -21,6 +21,7 @@ type job struct {
 	last     time.Duration   // end
 	again    map[int64]again // by index: what it takes to run those again that ended otherwise than well
 	ids      oddIDs
+	unkept   bool   // it has changed since the journal was told of it
 	latest   *batch // shared by the next task, if that is alike
 
 	sweeping bool          // being cancelled
@@ -44,6 +45,7 @@ type jobs struct {
 	keep     time.Duration
 
 	templates *templates
+	journal   *journal
 }
 
 // mostKept bounds the ended tasks in all ledgers of a replica: beyond it the job that ended first is forgotten.
@@ -53,7 +55,7 @@ const mostKept = 2_000_000
 const jobWeight = 16
 
 func newJobs(keep time.Duration, t *templates) jobs {
-	return jobs{byID: map[string]*job{}, keep: keep, templates: t}
+	return jobs{byID: map[string]*job{}, keep: keep, templates: t, journal: t.journal}
 }
 
 // find returns the job of a submission, which may be its first task here; nil: it belongs to none.
@@ -89,6 +91,7 @@ func (s *jobs) opened(t *task) {
 	if j.made == nil {
 		j.made = s.made.PushBack(j)
 		s.byID[j.ID] = j
+		s.journal.job(j)
 	}
 	if j.over != nil {
 		s.over.Remove(j.over)
@@ -101,6 +104,7 @@ func (s *jobs) opened(t *task) {
 		j.outcomes[e.outcome]--
 		s.dropAgain(j, t.index)
 		j.set(entry{index: t.index})
+		s.journal.reopened(j, t.index)
 		return
 	}
 	j.insert(t.index)
@@ -112,12 +116,13 @@ func (s *jobs) ended(now time.Duration, t *task, c *cluster.Completion) bool {
 	j := t.batch.job
 	j.open--
 	j.last = now
+	s.journal.job(j)
 	j.outcomes[c.Outcome]++
 	s.kept++
 	j.set(entry{index: t.index, run: c.Run, printed: c.Printed, exit: int32(c.ExitCode), worker: t.worker, attempts: t.attempts,
 		outcome: c.Outcome})
 	if c.Outcome != cluster.Finished {
-		s.keepAgain(j, t)
+		s.keepAgain(j, t.index, again{t.batch.unclaimed(), t.entries})
 	}
 	if c.Outcome != cluster.Finished && c.Outcome != cluster.Cancelled {
 		if j.fails++; j.MaxFails > 0 && j.fails >= j.MaxFails && j.why == "" {
@@ -140,6 +145,7 @@ func (s *jobs) cancel(now time.Duration, j *job) {
 		s.sweeping = append(s.sweeping, j)
 	}
 	j.sweeping, j.sweep, j.until = true, 0, now
+	s.journal.job(j)
 }
 
 // drop forgets a job that is over.
@@ -149,6 +155,7 @@ func (s *jobs) drop(j *job) {
 	s.over.Remove(j.over)
 	s.kept -= j.n + jobWeight
 	j.retrying = false
+	s.journal.dropped(j)
 	for index := range j.again {
 		s.dropAgain(j, index)
 	}

@@ -138,6 +138,7 @@ func (o *jobsOracle) perform(actions *Actions) {
 
 // check compares what the replica says of its jobs with what is known from outside.
 func (o *jobsOracle) check() {
+	o.checkKept()
 	pending, references := 0, map[*template]int{}
 	for _, t := range o.r.tasks {
 		references[t.batch.template]++

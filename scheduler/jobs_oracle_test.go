@@ -35,6 +35,7 @@ type jobsOracle struct {
 	templates []*cluster.Template
 	sent      []Dispatch // all
 	cursor    int64
+	disk      disk
 
 	accepted map[string]string          // job by task
 	ended    map[string]cluster.Outcome // by task
@@ -45,7 +46,7 @@ type jobsOracle struct {
 }
 
 func newJobsOracle(t *rapid.T) *jobsOracle {
-	cfg := testConfig()
+	cfg := keeping(testConfig(), testIncarnation, oracleBegan)
 	cfg.MaxAttempts, cfg.ReplaceTimeout = 3, 2*time.Second
 	policy, err := PaperPolicy.Build(nil, 1)
 	if err != nil {
@@ -58,7 +59,7 @@ func newJobsOracle(t *rapid.T) *jobsOracle {
 	o := &jobsOracle{T: t, r: r, nodes: []cluster.Node{nodeOf("a", 8, 1000), nodeOf("b", 8, 1000), nodeOf("c", 8, 1000)},
 		templates: []*cluster.Template{programOf("x"), programOf("y")},
 		accepted:  map[string]string{}, ended: map[string]cluster.Outcome{}, attempts: map[string]int{}, failures: map[string]int{},
-		barred: map[string]time.Duration{}, again: map[string]bool{}}
+		barred: map[string]time.Duration{}, again: map[string]bool{}, disk: disk{}}
 	for i := range 3 {
 		o.jobs = append(o.jobs, cluster.Job{ID: fmt.Sprint("j", i), Retries: rapid.IntRange(0, 2).Draw(t, "retries"),
 			CrashLimit: rapid.IntRange(0, 2).Draw(t, "crash limit"), MaxFails: rapid.SampledFrom([]int64{0, 0, 2}).Draw(t, "max fails")})

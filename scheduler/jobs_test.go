@@ -117,7 +117,7 @@ func TestResultsThatNobodyCollects(t *testing.T) {
 			t.Error("nobody hears that the job has no open task")
 		}
 		r.Tick(0)
-		if err := r.Admit(1); err != nil || r.Uncollected() != 0 {
+		if err := r.Admit("client", 1); err != nil || r.Uncollected() != 0 {
 			t.Fatalf("%v, %d uncollected", err, r.Uncollected())
 		}
 	}

@@ -19,6 +19,11 @@ func (r *Replica) Attached(now time.Duration, index int, name string, a *cluster
 		return &r.actions
 	}
 	n := &r.nodes.slots[index]
+	n.down = false
+	if n.missed && !r.answered(now, index, a) {
+		r.retryUnplaced(now)
+		return &r.actions
+	}
 	if a.Incarnation != n.Incarnation {
 		next := n.Node
 		next.Incarnation, next.Draining = a.Incarnation, a.Report.Draining
@@ -29,7 +34,7 @@ func (r *Replica) Attached(now time.Duration, index int, name string, a *cluster
 	r.resume(index, a)
 	if n.givenUp > a.Number {
 		r.actions.Send = append(r.actions.Send, Dispatch{Node: index, NodeIncarnation: n.Incarnation,
-			Assignment: cluster.Assignment{Number: n.stream.number}, Placed: n.stream.placed})
+			Assignment: cluster.Assignment{Number: n.stream.number}, Placed: n.stream.placed, position: r.journal.position})
 	}
 	n.givenUp = 0
 	r.ride(index, &a.Report)
@@ -70,9 +75,13 @@ func (r *Replica) Suspect(index int, incarnation int64) {
 func (r *Replica) NodeDown(now time.Duration, index int, incarnation, attempted int64) *Actions {
 	r.begin()
 	if n, ok := r.nodes.at(index, incarnation); ok {
-		n.suspect, n.givenUp = true, n.stream.number
+		n.suspect, n.down, n.givenUp, n.claims = true, true, n.stream.number, nil
+		held, reason := r.heldBy(index), "worker "+n.Name+" cannot be reached"
+		if n.missed {
+			r.removeNode(now, index, left)
+		}
 		r.refreshCandidates()
-		r.replaceAll(now, r.heldBy(index), attempted, "worker "+n.Name+" cannot be reached")
+		r.replaceAll(now, held, attempted, reason)
 	}
 	return &r.actions
 }
@@ -102,23 +111,27 @@ func (r *Replica) restartNode(index int, n cluster.Node) loss {
 	name := n.Name
 	old := &r.nodes.slots[index]
 	class := r.catalog.Class(n.Class)
-	*old = node{Node: n, id: r.workers.id(name, class), present: true, listed: old.listed, rowsOf: old.rowsOf}
+	*old = node{Node: n, id: r.workers.id(name, class), present: true, listed: old.listed, missed: old.missed, rowsOf: old.rowsOf,
+		stream: stream{number: r.nodes.base}}
 	r.templates.forget(index)
 	home := r.view.nodes[index].Home
 	r.view.set(index, name, class, n.Capacity, n.Slots)
 	r.view.nodes[index].Home = home
+	if r.fresh.stale {
+		r.setAdrift(func(i int) bool { return i == index })
+	}
 	r.actions.Connect = append(r.actions.Connect, index)
 	return loss{index, "worker " + name + " restarted"}
 }
 
-// removeNode forgets a worker that left the roster.
-func (r *Replica) removeNode(now time.Duration, index int) loss {
+// removeNode forgets a worker that is not in the roster.
+func (r *Replica) removeNode(now time.Duration, index int, why string) loss {
 	name := r.nodes.slots[index].Name
 	r.nodes.remove(now, index)
 	r.templates.forget(index)
 	r.view.set(index, "", 0, cluster.Resources{}, 0)
 	r.actions.Drop = append(r.actions.Drop, index)
-	return loss{index, "worker " + name + " left the cluster"}
+	return loss{index, "worker " + name + " " + why}
 }
 
 // allAttempted says that any placement may have reached the worker.
@@ -141,6 +154,7 @@ func (r *Replica) heldBy(index int) (held []*task) {
 // have started, ends as lost.
 func (r *Replica) replaceAll(now time.Duration, held []*task, attempted int64, reason string) {
 	for _, t := range held {
+		r.endedThere(t)
 		if t.spec.AtMostOnce && t.number <= attempted {
 			r.end(now, t, lost(reason+"; the task must not run twice"))
 			continue

@@ -88,9 +88,7 @@ func TestReturningWorkers(t *testing.T) {
 		nodes := paperNodes(1)
 		r := replicaWith(t, cfg, paperPolicy(t), nodes)
 		finish(t, r, 0, submit(t, r, 0, request("a", 1, 1, 1)), cluster.Finished)
-		if _, err := r.Push(time.Hour, snapshotOf(2, nil, nil)); err != nil {
-			t.Fatal(err)
-		}
+		noAnswer(r, time.Hour, pushed(t, r, time.Hour, 2, nil))
 		r.Tick(time.Hour + c.away)
 		nodes[0].Incarnation = c.incarnation
 		if _, err := r.Push(time.Hour+c.away, snapshotOf(3, nodes, make([]cluster.Load, 1))); err != nil {

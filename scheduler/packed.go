@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"encoding/binary"
+	"math"
 
 	"dodoor/internal/cluster"
 )
@@ -23,11 +24,13 @@ func (p packed) unpack() (r cluster.TaskRecord) {
 	return r
 }
 
-// packer writes values one after the other, or reads them in the same order.
+// packer writes values one after the other, or reads them in the same order. What it reads may be broken: then all that
+// follows is zero.
 type packer struct {
 	bytes     []byte
 	from      string
 	unpacking bool
+	broken    bool
 }
 
 func (p *packer) record(r *cluster.TaskRecord) {
@@ -54,14 +57,20 @@ func (p *packer) record(r *cluster.TaskRecord) {
 	p.flag(&r.OutOfMemory)
 }
 
-func integer[T ~int | ~int64 | ~uint8](p *packer, v *T) {
+func integer[T ~int | ~int32 | ~int64 | ~uint8](p *packer, v *T) {
 	if !p.unpacking {
 		p.bytes = binary.AppendVarint(p.bytes, int64(*v))
 		return
 	}
 	n, size := binary.Varint([]byte(p.from[:min(len(p.from), binary.MaxVarintLen64)]))
+	if size <= 0 || int64(T(n)) != n {
+		p.fail()
+		n, size = 0, 0
+	}
 	*v, p.from = T(n), p.from[size:]
 }
+
+func (p *packer) fail() { p.broken, p.from = true, "" }
 
 func (p *packer) text(s *string) {
 	length := len(*s)
@@ -69,6 +78,10 @@ func (p *packer) text(s *string) {
 	if !p.unpacking {
 		p.bytes = append(p.bytes, *s...)
 		return
+	}
+	if length < 0 || length > len(p.from) {
+		p.fail()
+		length = 0
 	}
 	*s, p.from = p.from[:length], p.from[length:]
 }
@@ -80,4 +93,64 @@ func (p *packer) flag(b *bool) {
 	}
 	integer(p, &n)
 	*b = n != 0
+}
+
+// items reads how many items follow, each of a byte at least, or writes it.
+func items[T any](p *packer, list *[]T) {
+	n := len(*list)
+	integer(p, &n)
+	if !p.unpacking {
+		return
+	}
+	if n < 0 || n > len(p.from) {
+		p.fail()
+		n = 0
+	}
+	*list = nil
+	if n > 0 {
+		*list = make([]T, n)
+	}
+}
+
+func (p *packer) texts(list *[]string) {
+	items(p, list)
+	for i := range *list {
+		p.text(&(*list)[i])
+	}
+}
+
+// blob is text that is held as bytes.
+func (p *packer) blob(b *[]byte) {
+	s := ""
+	if !p.unpacking {
+		length := len(*b)
+		integer(p, &length)
+		p.bytes = append(p.bytes, *b...)
+		return
+	}
+	if p.text(&s); s != "" {
+		*b = []byte(s)
+	}
+}
+
+// resources are written up to the last that is not zero.
+func (p *packer) resources(r *cluster.Resources) {
+	n := len(r)
+	for !p.unpacking && n > 0 && r[n-1] == 0 {
+		n--
+	}
+	integer(p, &n)
+	if n < 0 || n > len(r) {
+		p.fail()
+		n = 0
+	}
+	for k := range n {
+		integer(p, &r[k])
+	}
+}
+
+func (p *packer) float(f *float64) {
+	bits := int64(math.Float64bits(*f))
+	integer(p, &bits)
+	*f = math.Float64frombits(uint64(bits))
 }

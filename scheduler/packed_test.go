@@ -62,22 +62,28 @@ func set(v reflect.Value, n int64, text string) {
 	}
 }
 
-// What was collected can still be asked for, packed or not; what was not is never packed.
-func TestCollectedRecordsStayForQueries(t *testing.T) {
+// Older records are packed, collected or not: they can still be asked for, and those that were not collected be collected.
+func TestPackedRecordsAreTold(t *testing.T) {
 	const many = unpacked + 10
 	s := newResults(2*many, math.MaxInt64)
 	record := func(i int) cluster.TaskRecord {
 		return cluster.TaskRecord{ID: strconv.Itoa(i), Type: "type", Worker: "w", Makespan: time.Duration(i), Outcome: cluster.Finished}
 	}
 	for i := range many {
-		*s.add(0, "client", strconv.Itoa(i)) = record(i)
+		*s.add(0, "client", strconv.Itoa(i), inJob{}) = record(i)
 	}
 	for _, collected := range []int{0, 7, 9, many} {
-		if _, cursor := s.collect(nil, "client", int64(collected), many); cursor < many {
-			t.Fatalf("the last record has cursor %d of %d", cursor, many)
+		records, cursor := s.collect(nil, "client", int64(collected), many)
+		if cursor < many || len(records) != many-collected {
+			t.Fatalf("%d records, the last has cursor %d of %d", len(records), cursor, many)
+		}
+		for i := range records {
+			if records[i] != record(collected+i) {
+				t.Fatalf("record %d is %+v", collected+i, records[i])
+			}
 		}
 		s.expire(0)
-		if want := min(collected, many-unpacked); s.claimed.packed != want {
+		if want := many - unpacked; s.claimed.packed != want {
 			t.Errorf("%d collected: %d are packed, want %d", collected, s.claimed.packed, want)
 		}
 		r := Replica{results: s}

@@ -8,7 +8,7 @@ import (
 )
 
 // newRegistrar is that of a replica that nobody knows yet.
-func newRegistrar() *Registrar { return &Registrar{Flusher: &Flusher{}} }
+func newRegistrar() *Registrar { return &Registrar{Flusher: &Flusher{Replica: &Replica{}}} }
 
 // asks expects what a registrar asks now, and when it wants to be called again.
 func asks(t *testing.T, r *Registrar, now time.Duration, want Request, wantWake time.Duration) {

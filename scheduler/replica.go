@@ -14,6 +14,7 @@ type Config struct {
 	Seed            uint64 // of the run: with a task's id it seeds every draw
 	DeltaBatch      int    // b_Δ: placements per delta
 	MaxStaleness    time.Duration
+	StaleAfter      time.Duration // age of a view from which own placements count; 0: four usual distances of pushes
 	SelfCorrection  bool          // view = snapshot + own placements it does not contain, even if the policy wants snapshots alone
 	MaxAttempts     int           // placements per task before it fails
 	ReplaceTimeout  time.Duration // how long a task whose machine was lost waits for a feasible node
@@ -27,6 +28,8 @@ type Config struct {
 	Foresee         func(seed uint64) float64 // with exact estimates: how many times what was given the task with this seed takes
 	Dimensions      cluster.Dimensions
 	Types           []cluster.TaskType
+	Keeps           bool  // it tells of all that it must not forget: Changes
+	Epoch           int64 // nanoseconds since the Unix epoch when its clock began: what it keeps survives that clock
 }
 
 func (c *Config) check() error {
@@ -54,6 +57,7 @@ type Actions struct {
 	Cancel   []CancelCall     // tasks to stop at their worker
 	Connect  []int            // nodes that appeared or returned with a new process
 	Drop     []int            // nodes that are gone
+	Ask      []int            // nodes whose stream is to shake hands again
 	Wake     bool             // results became available
 	Finished []time.Duration  // makespans of the tasks that finished: submission to known completion
 }
@@ -66,6 +70,7 @@ type Dispatch struct {
 	Placed          cluster.Load
 
 	template *template // of the command; nil: there is none
+	position int64     // of the change that has to be durable before it leaves
 }
 
 // Replica is one scheduler. It is not safe for concurrent use.
@@ -78,6 +83,7 @@ type Replica struct {
 	view       *View
 	nodes      nodeTable
 	tasks      map[string]*task
+	listing    cluster.Listing[task] // of them
 	spare      cluster.Spare[task]
 	batches    cluster.Spare[batch] // of tasks without a command
 	latest     *batch               // of commands that belong to no job
@@ -86,6 +92,7 @@ type Replica struct {
 	workers    workerNames
 	unplaced   []*task // placed nowhere for now: no node can take them
 	results    results
+	journal    journal
 	actions    Actions
 
 	unplacedSeen  int // changes of the candidates when the waiting tasks were last tried
@@ -100,18 +107,22 @@ type Replica struct {
 	flushing   bool // some stream may be dirty
 	draining   bool
 
-	service int64         // incarnation of the data service whose snapshots are applied
-	grace   time.Duration // until when workers missing from the roster stay; 0: no grace
-	version int64
-	applied int64 // own decisions when the newest snapshot arrived
-	stats   Statistics
+	service  int64         // incarnation of the data service whose snapshots are applied
+	restored bool          // workers of open placements are not connected yet
+	grace    time.Duration // until when workers missing from the roster stay; 0: no grace
+	version  int64
+	applied  int64 // own decisions when the newest snapshot arrived
+	fresh    freshness
+	stats    Statistics
 }
 
 // Statistics are the replica's cumulative counts for observers.
 type Statistics struct {
 	Decisions   int64
 	Retries     int64
-	Refused     int64 // submissions
+	Refused     int64                         // tasks
+	Refusals    [cluster.NotAllowed + 1]int64 // of them, by code
+	Denied      [numDenials]int64             // whole submissions
 	Outcomes    [cluster.Lost + 1]int64
 	Expired     int64 // results that nobody collected in time
 	Pending     int
@@ -121,10 +132,20 @@ type Statistics struct {
 	ViewVersion int64
 
 	SinceSnapshot int64 // own placements since the newest snapshot arrived
+	Stale         bool  // the view is too old: own placements count
 }
 
 // New returns a replica that knows no node yet.
 func New(cfg Config, policy Policy) (*Replica, error) {
+	r, err := build(cfg, policy)
+	if err != nil {
+		return nil, err
+	}
+	r.begins(keptMeta{lineage: cfg.Incarnation})
+	return r, nil
+}
+
+func build(cfg Config, policy Policy) (*Replica, error) {
 	if err := cfg.check(); err != nil {
 		return nil, err
 	}
@@ -138,22 +159,25 @@ func New(cfg Config, policy Policy) (*Replica, error) {
 		view:      newView(cfg.Dimensions.Len(), cfg.Seed, wants),
 		nodes:     newNodeTable(),
 		tasks:     map[string]*task{},
+		listing:   cluster.NewListing(func(t *task) string { return t.spec.ID }),
 		results:   newResults(cfg.RetainResults, cfg.RetainFor),
 		templates: newTemplates(),
 		workers:   newWorkerNames(),
+		fresh:     freshness{after: cfg.StaleAfter},
 	}
 	if r.catalog.learns = cfg.Estimates.learned(); r.catalog.learns {
 		r.catalog.usual.Duration = 0
 	}
 	r.experience = newExperience(&r.cfg, r.catalog, wants)
 	r.jobs = newJobs(cfg.RetainJobs, &r.templates)
+	r.jobs.journal, r.templates.journal, r.results.journal = &r.journal, &r.journal, &r.journal
 	return r, nil
 }
 
 // begin clears what the last verb wanted.
 func (r *Replica) begin() {
 	d := &r.actions
-	*d = Actions{Send: d.Send[:0], Probe: d.Probe[:0], Cancel: d.Cancel[:0], Connect: d.Connect[:0], Drop: d.Drop[:0],
+	*d = Actions{Send: d.Send[:0], Probe: d.Probe[:0], Cancel: d.Cancel[:0], Connect: d.Connect[:0], Drop: d.Drop[:0], Ask: d.Ask[:0],
 		Finished: d.Finished[:0]}
 }
 
@@ -170,7 +194,7 @@ func (r *Replica) Riders() bool { return r.wants.Loads == Fresh }
 // Statistics returns the cumulative counts.
 func (r *Replica) Statistics() Statistics {
 	s := r.stats
-	s.SinceSnapshot = r.decisions - r.applied
+	s.SinceSnapshot, s.Stale = r.decisions-r.applied, r.fresh.stale
 	s.Decisions, s.Pending, s.Retained = r.decisions, r.pending, r.results.len()
 	s.Nodes, s.Candidates, s.ViewVersion, s.Expired = len(r.nodes.byName), len(r.view.candidates), r.version, r.results.expired
 	return s
@@ -213,12 +237,15 @@ const TickEvery = 20 * time.Millisecond
 // Tick does what time alone asks for: the staleness bound, unplaced tasks, expired results and jobs.
 func (r *Replica) Tick(now time.Duration) *Actions {
 	r.begin()
+	r.reconnect()
 	if r.cfg.MaxStaleness > 0 && r.flushing && now-r.flushedAt >= r.cfg.MaxStaleness {
 		r.flush(now)
 	}
 	if r.grace > 0 && now >= r.grace {
-		r.replaceLost(now, r.removeUnlisted(now))
+		r.replaceLost(now, r.missUnlisted(now))
 	}
+	r.askMissed(now)
+	r.age(now)
 	if ticker, ok := r.policy.(Ticker); ok {
 		r.perform(now, ticker.Tick(now, r.view), nil)
 	}

@@ -99,7 +99,7 @@ func TestTheGraceOfARoster(t *testing.T) {
 		after time.Duration
 		nodes int
 	}{{0, 2}, {time.Minute - 1, 2}, {time.Minute, 1}} {
-		if r.Tick(time.Hour + c.after); r.Statistics().Nodes != c.nodes {
+		if noAnswer(r, time.Hour+c.after, r.Tick(time.Hour+c.after)); r.Statistics().Nodes != c.nodes {
 			t.Errorf("%v after the restart: %d workers, want %d", c.after, r.Statistics().Nodes, c.nodes)
 		}
 	}

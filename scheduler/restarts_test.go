@@ -38,11 +38,8 @@ func TestManyWorkersRestartAtOnce(t *testing.T) {
 				}
 			}
 			left := change(nodes)
-			actions, err := r.Push(time.Second, snapshotOf(2, left, make([]cluster.Load, len(left))))
-			if err != nil {
-				t.Fatal(err)
-			}
-			last := map[int]int64{11: -int64(count(actions, 11))}
+			actions := noAnswer(r, time.Second, pushed(t, r, time.Second, 2, left))
+			last := map[int]int64{11: -int64(count(&actions, 11))}
 			if n, ok := r.nodes.at(11, 1); ok {
 				last[11] += n.stream.number
 			}

@@ -17,10 +17,12 @@ type results struct {
 	others  shelf // that nobody collects: no client that stays away keeps them, or keeps others out for them
 	byID    map[string]*ended
 	clients map[string]*client
+	holders int   // clients with open tasks or uncollected results
 	last    int64 // cursor handed out; one sequence for all clients, so that it never goes back
 	waiting int   // not collected yet
 	expired int64 // dropped before anybody collected them
 
+	journal *journal
 	spare   cluster.Spare[ended]
 	records cluster.Spare[cluster.TaskRecord]
 	scratch []byte
@@ -29,6 +31,7 @@ type results struct {
 // ended is a task that ended.
 type ended struct {
 	id        string
+	in        inJob
 	record    *cluster.TaskRecord // nil when it is packed
 	packed    packed
 	client    *client // nil: nobody collects it
@@ -37,40 +40,98 @@ type ended struct {
 	collected bool
 }
 
+// inJob is where a task belongs: a job, or none, which is empty.
+type inJob struct {
+	job   string
+	index int64
+}
+
 // client is one collector: records with a cursor above acknowledged are still to be read.
 type client struct {
 	name  string
+	open  int   // its tasks that have not ended
 	last  int64 // cursor of its newest record
 	queue []*ended
 }
 
+// mostClients bounds the clients that hold something: a share of the room is no room any more when there are more.
+const mostClients = 4096
+
 func newResults(limit int, keep time.Duration) results {
-	return results{limit: limit, keep: keep, byID: map[string]*ended{}, clients: map[string]*client{}}
+	return results{limit: limit, keep: keep, journal: &journal{}, byID: map[string]*ended{}, clients: map[string]*client{}}
 }
 
 func (s *results) len() int { return len(s.claimed.ring) + len(s.others.ring) }
 
-// full reports whether uncollected results use all the room, so that nothing more may be accepted.
-func (s *results) full() bool { return s.waiting >= s.limit }
+// client returns what is known of a client.
+func (s *results) client(name string) *client {
+	c := s.clients[name]
+	if c == nil {
+		c = &client{name: name}
+		s.clients[name] = c
+	}
+	return c
+}
+
+// opened books a task of a client that was accepted, and closed its end, after its record was added.
+func (s *results) opened(name string) {
+	if name != "" {
+		c := s.client(name)
+		s.hold(c, func() { c.open++ })
+	}
+}
+
+func (s *results) closed(name string) {
+	if name != "" {
+		c := s.client(name)
+		s.hold(c, func() { c.open-- })
+	}
+}
+
+// hold changes what a client holds, and counts those that hold something.
+func (s *results) hold(c *client, change func()) {
+	before := c.held() > 0
+	change()
+	if after := c.held() > 0; after && !before {
+		s.holders++
+	} else if before && !after {
+		s.holders--
+	}
+}
+
+func (c *client) held() int { return c.open + len(c.queue) }
+
+// crowded tells whether a client may bring nothing more, as uncollected results use all the room and what it holds is its
+// share of it or more: no client keeps another out. One that nobody collects for takes no room.
+func (s *results) crowded(name string) (held, share int, crowded bool) {
+	if s.waiting < s.limit || name == "" {
+		return 0, 0, false
+	}
+	holders := s.holders
+	if c := s.clients[name]; c != nil {
+		held = c.held()
+	}
+	if held == 0 {
+		return 0, 0, holders >= mostClients
+	}
+	share = max(1, s.limit/max(holders, 1))
+	return held, share, held >= share
+}
 
 // add makes room for the record of a client's task, which the caller fills in. One that nobody collects counts as collected.
-func (s *results) add(now time.Duration, name, id string) *cluster.TaskRecord {
+func (s *results) add(now time.Duration, name, id string, in inJob) *cluster.TaskRecord {
 	s.last++
 	e := s.spare.Take()
-	*e = ended{id: id, record: s.records.Take(), cursor: s.last, at: now, collected: name == ""}
+	*e = ended{id: id, in: in, record: s.records.Take(), cursor: s.last, at: now, collected: name == ""}
 	s.byID[id] = e
 	if name == "" {
 		s.others.put(e)
 		return e.record
 	}
 	s.claimed.put(e)
-	c := s.clients[name]
-	if c == nil {
-		c = &client{name: name}
-		s.clients[name] = c
-	}
+	c := s.client(name)
 	c.last = s.last
-	c.queue = append(c.queue, e)
+	s.hold(c, func() { c.queue = append(c.queue, e) })
 	e.client = c
 	s.waiting++
 	return e.record
@@ -85,21 +146,30 @@ func (s *results) collect(into []cluster.TaskRecord, name string, after int64, l
 	read := 0
 	for read < len(c.queue) && c.queue[read].cursor <= after {
 		c.queue[read].collected = true
+		s.journal.acknowledged(c.queue[read])
 		s.waiting--
 		read++
 	}
-	c.queue = append(c.queue[:0], c.queue[read:]...)
+	s.hold(c, func() { c.queue = append(c.queue[:0], c.queue[read:]...) })
 	records := slices.Grow(into, min(limit, len(c.queue)))
 	cursor := after
 	for _, e := range c.queue[:min(limit, len(c.queue))] {
-		records = append(records, *e.record)
+		records = append(records, e.fetch())
 		cursor = e.cursor
 	}
 	return records, cursor
 }
 
+// fetch returns a record, packed or not.
+func (e *ended) fetch() cluster.TaskRecord {
+	if e.record != nil {
+		return *e.record
+	}
+	return e.packed.unpack()
+}
+
 // expire drops records beyond the limit that were collected, and all that are too old. Of the others it packs
-// the oldest, as far as they were collected.
+// the oldest.
 func (s *results) expire(now time.Duration) {
 	s.clear(now, &s.claimed)
 	s.clear(now, &s.others)
@@ -117,7 +187,7 @@ func (s *results) clear(now time.Duration, from *shelf) {
 		n++
 	}
 	from.drop(n)
-	for ; from.packed < len(from.ring)-unpacked && from.ring[from.packed].collected; from.packed++ {
+	for ; from.packed < len(from.ring)-unpacked; from.packed++ {
 		s.pack(from.ring[from.packed])
 	}
 }
@@ -133,15 +203,18 @@ func (s *results) forget(e *ended) {
 		delete(s.byID, e.id)
 	}
 	c := e.client
+	if !e.collected || c == nil {
+		s.journal.acknowledged(e)
+	}
 	if e.record != nil {
 		s.records.Put(e.record)
 	}
 	if !e.collected {
 		s.waiting--
 		s.expired++
-		c.queue = c.queue[1:] // the oldest record is the client's oldest
+		s.hold(c, func() { c.queue = c.queue[1:] }) // the oldest record is the client's oldest
 	}
-	if c != nil && len(c.queue) == 0 && c.last == e.cursor {
+	if c != nil && c.held() == 0 && c.last == e.cursor {
 		delete(s.clients, c.name)
 	}
 	*e = ended{}
@@ -154,7 +227,7 @@ func (s *results) forget(e *ended) {
 // cluster.Invalid.
 func (r *Replica) Collect(into []cluster.TaskRecord, q *cluster.CollectRequest) ([]cluster.TaskRecord, int64, error) {
 	after := q.After
-	if q.Incarnation != 0 && q.Incarnation != r.cfg.Incarnation {
+	if q.Incarnation != 0 && q.Incarnation != r.Memory() {
 		after = 0
 	}
 	if after < 0 || after > r.results.last {
@@ -164,59 +237,4 @@ func (r *Replica) Collect(into []cluster.TaskRecord, q *cluster.CollectRequest) 
 	}
 	records, cursor := r.results.collect(into, q.Client, after, q.Max)
 	return records, cursor, nil
-}
-
-// Query returns the state of one task, or of up to limit tasks in order of their ids.
-func (r *Replica) Query(q cluster.TaskQuery) []cluster.TaskStatus {
-	if q.ID != "" {
-		if t := r.tasks[q.ID]; t != nil {
-			return []cluster.TaskStatus{r.status(t)}
-		}
-		if e := r.results.byID[q.ID]; e != nil {
-			return []cluster.TaskStatus{r.endedStatus(e)}
-		}
-		return nil
-	}
-	var list []cluster.TaskStatus
-	for _, id := range r.firstIDs(q.Max) {
-		list = append(list, r.status(r.tasks[id]))
-	}
-	for _, e := range newest(&r.results.claimed, &r.results.others, q.Max-len(list)) {
-		list = append(list, r.endedStatus(e))
-	}
-	return list
-}
-
-// firstIDs returns the first n ids of live tasks in order; there may be a million others.
-func (r *Replica) firstIDs(n int) []string {
-	var ids []string
-	last := "" // none behind it is wanted; empty: not known yet
-	for id := range r.tasks {
-		if n == 0 || last != "" && id > last {
-			continue
-		}
-		if ids = append(ids, id); len(ids) == 2*n {
-			slices.Sort(ids)
-			ids = ids[:n]
-			last = ids[n-1]
-		}
-	}
-	slices.Sort(ids)
-	return ids[:min(n, len(ids))]
-}
-
-func (r *Replica) status(t *task) cluster.TaskStatus {
-	return cluster.TaskStatus{ID: t.spec.ID, Type: t.spec.Type, Mode: t.spec.Mode, Phase: t.phase, Node: r.workers.name(t.worker),
-		Scheduler: r.cfg.Name}
-}
-
-func (r *Replica) endedStatus(e *ended) cluster.TaskStatus {
-	var record cluster.TaskRecord // the original's memory is used again
-	if e.record != nil {
-		record = *e.record
-	} else {
-		record = e.packed.unpack()
-	}
-	return cluster.TaskStatus{ID: record.ID, Type: record.Type, Mode: record.Mode, Phase: cluster.Ended,
-		Node: record.Worker, Scheduler: r.cfg.Name, Record: &record}
 }

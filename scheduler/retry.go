@@ -17,10 +17,11 @@ func (r *Replica) RetryJob(now time.Duration, id string) (*Actions, int64, error
 		return &r.actions, 0, cluster.Errorf(cluster.UnknownTask, "scheduler %s does not know job %q (any more): submit it again",
 			r.cfg.Name, id)
 	}
-	if err := r.Admit(1); err != nil && len(j.again) > 0 {
+	if err := r.Admit("", 1); err != nil && len(j.again) > 0 {
 		return &r.actions, 0, err
 	}
 	j.why, j.fails = "", 0
+	r.journal.job(j)
 	tasks := len(j.again)
 	r.jobs.retry(j)
 	skipped := r.retrySome(now, j)
@@ -41,20 +42,37 @@ func (s *jobs) retried() {
 	s.retrying = slices.DeleteFunc(s.retrying, func(j *job) bool { return !j.retrying })
 }
 
-// retryJobs runs the next tasks again of the jobs that somebody asked for, as there is room.
+// retryJobs runs the next tasks again of the jobs that somebody asked for, as there is room. When it drains, those that have not
+// begun are the next process's, if there is a journal to tell it of them.
 func (r *Replica) retryJobs(now time.Duration) {
 	if len(r.jobs.retrying) == 0 {
 		return
 	}
 	for _, j := range r.jobs.retrying {
-		if j.why != "" || r.draining {
+		if j.why != "" || r.draining && !r.journal.on {
 			j.retrying = false
+			r.journal.job(j)
 		}
-		if j.retrying {
+		if j.retrying && !r.draining {
 			r.retrySome(now, j)
 		}
 	}
 	r.jobs.retried()
+}
+
+// Postponed returns how many tasks somebody asked to run again that have not begun to.
+func (r *Replica) Postponed() (n int) {
+	for _, j := range r.jobs.retrying {
+		if !j.retrying {
+			continue
+		}
+		for index := range j.again {
+			if index >= j.retry {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 // retrySome runs the next tasks of a job again. It returns how many cannot, as another task has their id by now.
@@ -62,6 +80,7 @@ func (r *Replica) retrySome(now time.Duration, j *job) (skipped int) {
 	room, looked := r.cfg.MaxPending-r.pending, 0
 	var ended []entry
 	j.retrying = false
+	r.journal.job(j)
 	j.from(j.retry, true, func(e *entry) bool {
 		if looked == sweepMost || len(ended) >= room {
 			j.retry, j.retrying = e.index, true
@@ -91,10 +110,11 @@ func (r *Replica) runAgain(now time.Duration, j *job, e *entry) {
 		worker: e.worker}
 	id := j.taskID(e.index)
 	t.spec = cluster.Task{ID: id, Seed: cluster.HashID(id), Kind: &a.batch.Kind, Attempt: e.attempts}
-	t.troubled().reason = "it runs again by request"
-	r.tasks[id] = t
+	x := t.troubled()
+	x.reason, x.requested = "it runs again by request", true
+	r.hold(t)
 	if e.run > 0 || e.outcome == cluster.Lost {
-		t.ranBefore()
+		r.ranBefore(t)
 	}
 	r.relearn(t)
 	r.opened(t)

@@ -70,7 +70,7 @@ func TestRunningAgainEnds(t *testing.T) {
 		end(r)
 		for _, d := range sent {
 			acknowledge(r, 0, d)
-			finish(t, r, 0, d, cluster.Cancelled)
+			finish(t, r, 0, d, cluster.Failed)
 			r.Tick(0)
 		}
 		if r.Pending() > 0 || r.JobOpen("j") || len(r.jobs.retrying) > 0 {
@@ -88,5 +88,46 @@ func TestNoRoomToRunAgain(t *testing.T) {
 	runOf(t, r, time.Second, &cluster.Job{ID: "other"}, 0, nil)
 	if _, n, err := r.RetryJob(time.Second, "j"); n != 0 || !errors.Is(err, cluster.Overloaded) || r.Pending() != 1 || r.JobOpen("j") {
 		t.Errorf("%d tasks run again (%v)", n, err)
+	}
+}
+
+// What was to run again when a scheduler that keeps was told to shut down runs again in its next process.
+func TestRunningAgainOutlivesADrain(t *testing.T) {
+	const room, n = 10, 30
+	cfg := keeping(testConfig(), testIncarnation, 0)
+	cfg.MaxPending = room
+	d, policy, nodes := disk{}, paperPolicy(t), paperNodes(5)
+	push := func(r *Replica) {
+		t.Helper()
+		s := snapshotOf(1, nodes, make([]cluster.Load, len(nodes)))
+		s.ReceiverIncarnation = r.cfg.Incarnation
+		if _, err := r.Push(0, s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := restored(t, cfg, policy, d)
+	push(r)
+	for i := range n {
+		finish(t, r, 0, runOf(t, r, 0, &cluster.Job{ID: "j"}, int64(i), nil), cluster.Failed)
+	}
+	actions, tasks, err := r.RetryJob(0, "j")
+	if err != nil || tasks != n || r.Postponed() != n-room {
+		t.Fatalf("%d tasks run again, %d later (%v)", tasks, r.Postponed(), err)
+	}
+	r.Draining()
+	for _, sent := range append([]Dispatch(nil), actions.Send...) {
+		finish(t, r, 0, sent, cluster.Finished)
+		r.Tick(0)
+	}
+	if r.Pending() > 0 || r.Postponed() != n-room {
+		t.Errorf("%d tasks run, %d are to run again", r.Pending(), r.Postponed())
+	}
+	d.sync(r)
+	cfg.Incarnation++
+	cfg.MaxPending = n
+	r = restored(t, cfg, policy, d)
+	push(r)
+	if r.Tick(time.Second); r.Pending() != n-room || r.Postponed() > 0 {
+		t.Errorf("%d of %d run again after all", r.Pending(), n-room)
 	}
 }

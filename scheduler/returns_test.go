@@ -46,7 +46,7 @@ func TestNobodyTakesPlacementsNow(t *testing.T) {
 	nodes := paperNodes(1)
 	nodes[0].Draining = true
 	r := replicaWith(t, testConfig(), paperPolicy(t), nodes)
-	if err := r.Admit(1); !errors.Is(err, cluster.Overloaded) {
+	if err := r.Admit("client", 1); !errors.Is(err, cluster.Overloaded) {
 		t.Errorf("%v, want overloaded", err)
 	}
 }
@@ -79,12 +79,8 @@ func TestReturningWorkerKeepsItsStream(t *testing.T) {
 		away = submit(t, r, 0, request(string(rune('a'+i)), 1, 10, 100))
 	}
 	number := away.Assignment.Number
-	if _, err := r.Push(0, snapshotOf(2, nodes[1:], []cluster.Load{{}})); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := r.Push(0, snapshotOf(3, nodes, []cluster.Load{{}, {}})); err != nil {
-		t.Fatal(err)
-	}
+	noAnswer(r, 0, pushed(t, r, 0, 2, nodes[1:]))
+	pushed(t, r, 0, 3, nodes)
 	index := r.nodes.byName["w0"]
 	actions := r.Attached(0, index, "w0", &cluster.AttachReply{Incarnation: 1, Number: number - 1,
 		Report: cluster.Report{Node: "w0", Incarnation: 1}})

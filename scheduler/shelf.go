@@ -19,18 +19,3 @@ func (s *shelf) drop(n int) {
 	}
 	s.packed = max(0, s.packed-n)
 }
-
-// newest returns up to n tasks of two shelves, the one that ended last first.
-func newest(a, b *shelf, n int) []*ended {
-	var list []*ended
-	for i, j := len(a.ring)-1, len(b.ring)-1; len(list) < n && (i >= 0 || j >= 0); {
-		if j < 0 || i >= 0 && a.ring[i].cursor > b.ring[j].cursor {
-			list = append(list, a.ring[i])
-			i--
-		} else {
-			list = append(list, b.ring[j])
-			j--
-		}
-	}
-	return list
-}

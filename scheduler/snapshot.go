@@ -37,10 +37,14 @@ func (r *Replica) Push(now time.Duration, s *cluster.Snapshot) (*Actions, error)
 	}
 	if s.Roster != nil {
 		r.applyRoster(now, s.Roster)
+		r.fresh.first = true
+	} else {
+		r.fresh.observe(now - r.view.Fresh)
 	}
 	for j, position := range s.Node {
 		r.applyRow(r.nodes.roster[position], s.Load[j], s.OwnNumber[j], s.ReportSequence[j])
 	}
+	r.renewed(s.BaseVersion != 0)
 	r.version = s.Version
 	if r.wants.Homes {
 		r.view.observeShare(r.decisions-r.applied, s.Decisions-r.view.Decisions)
@@ -83,8 +87,14 @@ func (r *Replica) applyRow(index int, load cluster.Load, own, sequence int64) {
 	switch {
 	case n.rowsOf != n.Incarnation:
 		return
-	case r.Riders() && sequence < n.sequence:
-		return // a rider brought a newer report
+	case n.drift.adrift && sequence < n.drift.reported:
+		return // a restarted data service has not heard the worker yet
+	}
+	n.drift.reported = sequence
+	switch {
+	case r.Riders() && sequence < n.sequence: // a rider brought a newer report
+		r.exact(index, r.view.nodes[index].Load)
+		return
 	case r.Riders():
 		n.sequence = sequence // a later rider may include fewer own placements: they are kept
 	case r.cfg.SelfCorrection:
@@ -93,7 +103,7 @@ func (r *Replica) applyRow(index int, load cluster.Load, own, sequence int64) {
 	if r.cfg.SelfCorrection {
 		load = load.Add(n.stream.above(own))
 	}
-	r.view.nodes[index].Load = load
+	r.exact(index, load)
 }
 
 // ride takes a report that came with a message that was sent anyway. The view of a node is its newest
@@ -114,14 +124,14 @@ func (r *Replica) ride(index int, report *cluster.Report) {
 		n.stream.forget(own.Number)
 		if report.Sequence > n.sequence {
 			n.sequence = report.Sequence
-			r.view.nodes[index].Load = report.Load.Add(n.stream.above(own.Number))
+			r.settle(index, report.Load.Add(n.stream.above(own.Number)))
 		}
 	}
 }
 
 // applyRoster makes the roster's nodes the known ones: newcomers become candidates, restarted workers
-// start a new stream, and what departed workers held is placed again. A data service that has just
-// restarted does not know its workers yet, so none of them departs within the grace.
+// start a new stream, and those that are missing are asked. A data service that has just restarted does not know
+// its workers yet, so none of them is missed within the grace.
 func (r *Replica) applyRoster(now time.Duration, roster *cluster.Roster) {
 	r.nodes.roster = r.nodes.roster[:0]
 	for i := range r.nodes.slots {
@@ -141,26 +151,15 @@ func (r *Replica) applyRoster(now time.Duration, roster *cluster.Roster) {
 		if known && r.updateNode(index, n) {
 			losses = append(losses, r.restartNode(index, n))
 		}
-		r.nodes.slots[index].listed, r.nodes.slots[index].rowsOf = true, n.Incarnation
+		r.nodes.list(index, n.Incarnation)
 	}
 	r.nodes.version = roster.Version
 	r.assignHomes(roster)
+	r.setAdrift(func(index int) bool { return !r.nodes.slots[index].listed })
 	if now >= r.grace {
-		losses = append(losses, r.removeUnlisted(now)...)
+		losses = append(losses, r.missUnlisted(now)...)
 	}
 	r.replaceLost(now, losses)
-}
-
-// removeUnlisted forgets the workers that the newest roster does not have.
-func (r *Replica) removeUnlisted(now time.Duration) []loss {
-	r.grace = 0
-	var losses []loss
-	for index := range r.nodes.slots {
-		if n := &r.nodes.slots[index]; n.present && !n.listed {
-			losses = append(losses, r.removeNode(now, index))
-		}
-	}
-	return losses
 }
 
 // updateNode takes what the roster says about a known worker, and reports whether it restarted.

@@ -96,12 +96,12 @@ func TestRetainedResultsAreBounded(t *testing.T) {
 	for i := range 10 {
 		finish(t, r, 0, submit(t, r, 0, request(fmt.Sprint(i), 1, 10, 100)), cluster.Finished)
 	}
-	if err := r.Admit(1); !errors.Is(err, cluster.Overloaded) {
+	if err := r.Admit("client", 1); !errors.Is(err, cluster.Overloaded) {
 		t.Errorf("admitted (%v) though nobody collects", err)
 	}
 	records, cursor := collectAll(t, r, 0)
 	collectAll(t, r, cursor)
-	if err := r.Admit(1); len(records) != 10 || err != nil {
+	if err := r.Admit("client", 1); len(records) != 10 || err != nil {
 		t.Errorf("%d records; after collecting: %v", len(records), err)
 	}
 	for i := 10; i < 100000; i++ {
@@ -159,11 +159,26 @@ func TestDrainingAndOverload(t *testing.T) {
 	cfg.MaxPending = 2
 	r := replicaWith(t, cfg, paperPolicy(t), paperNodes(2))
 	submit(t, r, 0, request("a", 1, 10, 100))
-	if err := r.Admit(2); !errors.Is(err, cluster.Overloaded) {
+	if err := r.Admit("client", 2); !errors.Is(err, cluster.Overloaded) {
 		t.Errorf("third task: %v, want overloaded", err)
 	}
 	r.Draining()
-	if err := r.Admit(1); !errors.Is(err, cluster.Draining) {
+	if err := r.Admit("client", 1); !errors.Is(err, cluster.Draining) {
 		t.Errorf("%v, want draining", err)
+	}
+}
+
+// Who is not admitted learns when to come back: later, the more room is missing.
+func TestWhenToComeBack(t *testing.T) {
+	cfg := testConfig()
+	cfg.MaxPending = 2
+	r := replicaWith(t, cfg, paperPolicy(t), paperNodes(2))
+	for n, want := range map[int]time.Duration{2: 0, 3: roomAfter, 4: roomAfter + time.Millisecond, 1 << 20: mostAfter} {
+		if err := r.Admit("c", n); (err == nil) != (want == 0) || cluster.AfterOf(err) != want {
+			t.Errorf("%d tasks: %v, after %v; want %v", n, err, cluster.AfterOf(err), want)
+		}
+	}
+	if r.Draining(); cluster.AfterOf(r.Admit("c", 1)) != goneAfter {
+		t.Errorf("draining: after %v", cluster.AfterOf(r.Admit("c", 1)))
 	}
 }

@@ -24,6 +24,7 @@ type task struct {
 	attempts    int32 // placements so far
 	phase       cluster.Phase
 	cancel      bool // wanted; the worker may not hold the task yet
+	unkept      bool // it has changed since the journal was told of it
 }
 
 // batch is what tasks that are alike have in common. Tasks without a command do not share theirs.
@@ -40,12 +41,13 @@ type batch struct {
 
 // trouble is what only a task has that was not taken, or lost, or failed.
 type trouble struct {
-	waiting  time.Duration // since when no node could take it
-	refusals int           // that were not about the moment
-	losses   int           // of a machine that may have had it
-	failures int           // executions that failed, and were followed by another
-	earlier  []placedOn    // placements before the latest
-	reason   string        // why it was placed again
+	waiting   time.Duration // since when no node could take it
+	refusals  int           // that were not about the moment
+	losses    int           // of a machine that may have had it
+	failures  int           // executions that failed, and were followed by another
+	earlier   []placedOn    // placements before the latest
+	reason    string        // why it was placed again
+	requested bool          // somebody wants it run again: that it ran before does not keep it from it
 }
 
 // placedOn is one placement of a task.

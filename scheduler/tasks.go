@@ -69,11 +69,13 @@ func (r *Replica) assign(now time.Duration, t *task, index int) {
 	t.accepted, t.spec.Reckon = 0, float32(shape.Duration)
 	t.attempts++
 	t.number = r.account(now, index, cluster.LoadOf(shape))
+	r.keepPlacement(n, t)
 	r.actions.Send = append(r.actions.Send, Dispatch{
-		Node: index, NodeIncarnation: n.Incarnation, Placed: n.stream.placed, template: t.batch.template,
+		Node: index, NodeIncarnation: n.Incarnation, Placed: n.stream.placed, template: t.batch.template, position: r.journal.position,
 		Assignment: cluster.Assignment{Number: t.number, TaskID: t.spec.ID, Type: t.spec.Type, Mode: t.spec.Mode,
 			Shape: shape, Takes: t.spec.TakesOn(class, shape.Duration), Guessed: t.spec.GuessedOn(class),
-			TimeScale: t.spec.TimeScale, Command: t.command(), Attempt: int(t.attempts)},
+			TimeScale: t.spec.TimeScale, Command: t.command(), Attempt: int(t.attempts),
+			AtMostOnce: t.spec.AtMostOnce && (t.trouble == nil || !t.trouble.requested)},
 	})
 }
 
@@ -90,6 +92,7 @@ func (r *Replica) Acknowledged(now time.Duration, batch []Dispatch, reply *clust
 			continue
 		}
 		if refusal := refusalOf(reply, d.Assignment.Number); refusal != nil {
+			r.endedThere(t)
 			r.refused(now, t, d, refusal)
 			continue
 		}
@@ -155,6 +158,7 @@ func (r *Replica) tryNext(now time.Duration, t *task, refusal *cluster.Refusal, 
 	x.reason = "worker " + r.workers.name(t.worker) + " refused it: " + refusal.Error()
 	t.spec.Attempt++
 	t.phase, t.node = cluster.Placing, NoNode
+	r.journal.changed(t)
 	switch {
 	case t.cancel:
 		r.end(now, t, t.cancelled())
@@ -179,6 +183,7 @@ func (r *Replica) replace(now time.Duration, t *task, reason string, arrived boo
 	x := t.troubled()
 	t.spec.Attempt++
 	t.phase, t.node, x.reason = cluster.Placing, NoNode, reason
+	r.journal.changed(t)
 	if arrived {
 		x.losses++
 	}
@@ -189,7 +194,7 @@ func (r *Replica) replace(now time.Duration, t *task, reason string, arrived boo
 		r.end(now, t, lost(reason+" (the last of "+strconv.Itoa(x.losses)+" losses)"))
 	default:
 		if arrived {
-			t.ranBefore()
+			r.ranBefore(t)
 		}
 		r.placeAgain(now, t)
 	}
@@ -205,9 +210,10 @@ func (r *Replica) placeAgain(now time.Duration, t *task) {
 }
 
 // ranBefore tells the task's job of an execution beyond the first.
-func (t *task) ranBefore() {
-	if t.batch.job != nil {
-		t.batch.job.retried++
+func (r *Replica) ranBefore(t *task) {
+	if j := t.batch.job; j != nil {
+		j.retried++
+		r.journal.job(j)
 	}
 }
 
@@ -222,7 +228,7 @@ func (r *Replica) crashLimit(t *task) int {
 // wait keeps a task that no node can take now. Nodes that refused it for the moment may take it later.
 func (r *Replica) wait(now time.Duration, t *task) {
 	if x := t.troubled(); x.waiting == 0 {
-		x.waiting = now
+		x.waiting = max(now, began)
 	}
 	t.spec.Tried = nil
 	r.unplaced = append(r.unplaced, t)

@@ -15,10 +15,10 @@ func TestRoomAndRefusals(t *testing.T) {
 	cfg.MaxPending = 3
 	r := replicaWith(t, cfg, paperPolicy(t), paperNodes(1))
 	submit(t, r, 0, request("a", 1, 1, 1))
-	if err := r.Admit(2); err != nil {
+	if err := r.Admit("client", 2); err != nil {
 		t.Errorf("two more into room for three: %v", err)
 	}
-	if err := r.Admit(3); !errors.Is(err, cluster.Overloaded) {
+	if err := r.Admit("client", 3); !errors.Is(err, cluster.Overloaded) {
 		t.Errorf("three more into room for three: %v", err)
 	}
 	unknown := request("b", 1, 1, 1)

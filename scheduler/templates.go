@@ -16,6 +16,7 @@ type templates struct {
 	bytes    int             // of all
 	barred   []*bar          // those that hold
 	bars     map[string]*bar // by permit: of the templates here, and those that hold
+	journal  *journal
 }
 
 // template is a template here, and what is known of it at the workers.
@@ -27,11 +28,12 @@ type template struct {
 	again   int             // of them of ended tasks that may run again
 	known   cluster.NodeSet // worker processes that have it
 	bar     *bar
+	kept    bool  // the journal has it
 	inside  int64 // the message that it travels in
 }
 
 func newTemplates() templates {
-	return templates{byDigest: map[string]*template{}, bars: map[string]*bar{}}
+	return templates{byDigest: map[string]*template{}, bars: map[string]*bar{}, journal: &journal{}}
 }
 
 // find returns what a command names, and takes it in where the command brings it along; nil: it is not known.
@@ -71,6 +73,9 @@ func (s *templates) sweep(now time.Duration) {
 			s.bytes -= t.shared.Size()
 			t.bar.templates--
 			s.dropBar(t.bar)
+			if t.kept {
+				s.journal.drop(templateKey(t.digest))
+			}
 		}
 	}
 	clear(s.idle)

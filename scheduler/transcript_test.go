@@ -57,9 +57,11 @@ func (s *stage) verb(c *transcript.Command, now time.Duration) {
 		}
 	case "push": // version
 		s.push(now, transcript.Value(c, "version", int64(0)))
-	case "submit": // id cores memory ms
-		actions, refusal := s.r.Submit(now, "client", request(c.Word(0), transcript.Value(c, "cores", 0.0),
-			transcript.Value(c, "memory", int64(0)), transcript.Value(c, "ms", int64(0))))
+	case "submit": // id cores memory ms [once]
+		spec := request(c.Word(0), transcript.Value(c, "cores", 0.0), transcript.Value(c, "memory", int64(0)),
+			transcript.Value(c, "ms", int64(0)))
+		spec.AtMostOnce = len(c.Words) > 1
+		actions, refusal := s.r.Submit(now, "client", spec)
 		if refusal != nil {
 			fmt.Fprintf(&s.out, "refused: %v\n", refusal)
 		}
@@ -76,10 +78,11 @@ func (s *stage) verb(c *transcript.Command, now time.Duration) {
 	case "down": // node attempted
 		index := s.r.nodes.byName[c.Word(0)]
 		s.print(s.r.NodeDown(now, index, s.r.Node(index).Incarnation, transcript.Value(c, "attempted", int64(0))))
-	case "attached": // node incarnation number
+	case "attached": // node incarnation number tasks [draining]
 		index := s.r.nodes.byName[c.Word(0)]
 		s.print(s.r.Attached(now, index, c.Word(0), &cluster.AttachReply{
-			Incarnation: transcript.Value(c, "incarnation", int64(0)), Number: transcript.Value(c, "number", int64(0))}))
+			Incarnation: transcript.Value(c, "incarnation", int64(0)), Number: transcript.Value(c, "number", int64(0)),
+			Report: cluster.Report{Draining: len(c.Words) > 1, Load: cluster.Load{Tasks: transcript.Value(c, "tasks", int64(0))}}}))
 	case "cancel": // id
 		actions, found := s.r.Cancel(now, c.Word(0))
 		fmt.Fprintf(&s.out, "found: %v\n", found)
@@ -136,6 +139,9 @@ func (s *stage) print(actions *Actions) {
 	}
 	for _, i := range actions.Connect {
 		fmt.Fprintf(&s.out, "connect %s\n", s.r.Node(i).Name)
+	}
+	for _, i := range actions.Ask {
+		fmt.Fprintf(&s.out, "ask %s\n", s.r.Node(i).Name)
 	}
 	if len(actions.Drop) > 0 {
 		fmt.Fprintf(&s.out, "drop %d\n", len(actions.Drop))

@@ -11,7 +11,7 @@ import (
 const (
 	auditEvery = 30 * time.Second
 	auditAge   = time.Minute // without news of a task
-	auditMost  = 65_536      // tasks that one answer can list
+	auditMost  = 8192        // tasks that are asked for at a time
 )
 
 // audit asks workers now and then what they hold, where a task is without news for long.
@@ -35,13 +35,20 @@ func (d *Daemon) auditNodes(ctx context.Context, age time.Duration) {
 
 func (d *Daemon) auditNode(ctx context.Context, p *peer) {
 	asOf := d.now()
-	list, err := p.client.Tasks(ctx, cluster.TaskQuery{Max: auditMost})
-	if err != nil || len(list) >= auditMost {
-		return // out of reach, or too many to tell: the next time
-	}
-	held := make(map[string]bool, len(list))
-	for i := range list {
-		held[list[i].ID] = true
+	held := map[string]bool{}
+	for q := (cluster.TaskQuery{Max: auditMost}); ; {
+		list, err := p.client.Tasks(ctx, q)
+		if err != nil {
+			return // out of reach: the next time
+		}
+		known := len(held)
+		for i := range list {
+			held[list[i].ID] = true
+		}
+		if len(held) == known {
+			break // the last page, or a worker that knows no pages
+		}
+		q.After = list[len(list)-1].ID
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -23,6 +23,7 @@ type Config struct {
 	Policy       scheduler.Policy
 	Listen       string
 	Address      string // what others dial; empty: the bound address
+	Journal      string // folder of what survives the process; empty: nothing does
 	DataService  string // address
 	RPC          rpc.Config
 	MaxBatch     int           // placements per enqueue message; 1: no coalescing
@@ -41,6 +42,7 @@ type Daemon struct {
 	self     cluster.SchedulerRef
 	server   *rpc.Server
 	data     dataLink
+	record   record
 	counters *rpc.Counters
 	metrics  *meters
 	log      *slog.Logger
@@ -63,51 +65,62 @@ type Daemon struct {
 
 // New validates the configuration and binds the address.
 func New(cfg Config) (*Daemon, error) {
-	start := time.Now()
-	cfg.Replica.Incarnation = start.UnixNano()
-	replica, err := scheduler.New(cfg.Replica, cfg.Policy)
-	if err != nil {
-		return nil, err
-	}
-	d := &Daemon{cfg: cfg, replica: replica, start: start, counters: &rpc.Counters{}, news: make(chan struct{}),
+	d := &Daemon{cfg: cfg, start: time.Now(), counters: &rpc.Counters{}, news: make(chan struct{}),
 		switches: make(chan Switched, 1),
 		log:      cfg.Log.With("scheduler", cfg.Replica.Name)}
-	d.metrics = d.newMeters(cfg.Metrics)
 	d.cfg.RPC.Observer = d.counters
 	d.cfg.RPC.Log = d.log
+	d.metrics = d.newMeters(cfg.Metrics)
+	if err := d.record.remember(d); err != nil {
+		return nil, err
+	}
 	d.running, d.stop = context.WithCancel(context.Background())
-	d.server, err = rpc.Listen(cfg.Listen, rpc.SchedulerService(d, cfg.Replica.Dimensions), d.cfg.RPC)
-	if err != nil {
+	if err := d.listen(); err != nil {
 		d.stop()
+		d.record.close()
 		return nil, fmt.Errorf("scheduler %s: %w", cfg.Replica.Name, err)
 	}
-	address, err := rpc.Advertised(cfg.Address, d.server.Addr())
-	if err != nil {
-		d.server.Close()
-		d.stop()
-		return nil, fmt.Errorf("scheduler %s: %w", cfg.Replica.Name, err)
-	}
-	d.self = cluster.SchedulerRef{Name: cfg.Replica.Name, Address: address, Incarnation: cfg.Replica.Incarnation,
-		Riders: replica.Riders()}
-	d.deliveries = scheduler.Deliveries{Replica: replica, Scheduler: d.self, MaxBatch: cfg.MaxBatch, Grace: cfg.NodeGrace}
+	d.deliveries = scheduler.Deliveries{Replica: d.replica, Scheduler: d.self, MaxBatch: cfg.MaxBatch, Grace: cfg.NodeGrace}
 	d.data.init(d)
 	return d, nil
+}
+
+// listen binds the address, and says who the scheduler is.
+func (d *Daemon) listen() (err error) {
+	replica := &d.cfg.Replica
+	if d.server, err = rpc.Listen(d.cfg.Listen, rpc.SchedulerService(d, replica.Dimensions), d.cfg.RPC); err != nil {
+		return err
+	}
+	address, err := rpc.Advertised(d.cfg.Address, d.server.Addr())
+	if err != nil {
+		d.server.Close()
+		return err
+	}
+	d.self = cluster.SchedulerRef{Name: replica.Name, Address: address, Incarnation: replica.Incarnation, Riders: d.replica.Riders(),
+		Resumes: replica.Keeps}
+	return nil
 }
 
 // Addr returns the bound address, host:port.
 func (d *Daemon) Addr() string { return d.server.Addr() }
 
-// Ready reports whether the scheduler takes work: it has registered and knows a worker.
+// Ready reports whether the scheduler places tasks: it knows a worker that takes them, and its journal takes changes. That the data
+// service is away does not keep it from it.
 func (d *Daemon) Ready() error {
-	if !d.data.registered() {
-		return fmt.Errorf("scheduler %s: not registered with the data service at %s yet", d.self.Name, d.cfg.DataService)
+	if err := d.record.ready(); err != nil {
+		return fmt.Errorf("scheduler %s: %w", d.self.Name, err)
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.replica.Statistics().Candidates == 0 {
-		return fmt.Errorf("scheduler %s: no worker takes placements", d.self.Name)
+	switch {
+	case d.leaving:
+		return fmt.Errorf("scheduler %s: draining", d.self.Name)
+	case d.replica.Statistics().Candidates > 0:
+		return nil
+	case !d.data.flusher.IsRegistered():
+		return fmt.Errorf("scheduler %s: not registered with the data service at %s yet", d.self.Name, d.cfg.DataService)
 	}
-	return nil
+	return fmt.Errorf("scheduler %s: no worker takes placements", d.self.Name)
 }
 
 // Run serves until ctx ends, then drains: nothing new is accepted, and unfinished tasks get DrainTimeout.
@@ -116,7 +129,12 @@ func (d *Daemon) Run(ctx context.Context) error {
 	served := make(chan error, 1)
 	go func() { served <- d.server.Serve(d.running) }()
 	var background sync.WaitGroup
-	fatal := make(chan error, 1)
+	fatal := make(chan error, 2) // of whoever may fail once
+	recording, recorded := context.WithCancel(context.Background())
+	defer recorded()
+	var record sync.WaitGroup
+	record.Go(func() { d.record.run(recording, fatal) })
+	background.Go(func() { d.record.watch(d.running) })
 	background.Go(func() { d.data.run(d.running, fatal) })
 	background.Go(func() { d.data.flush(d.running) })
 	background.Go(func() { d.tick(d.running) })
@@ -140,6 +158,14 @@ func (d *Daemon) Run(ctx context.Context) error {
 	d.closePeers()
 	d.data.client.Close()
 	d.work.Wait()
+	recorded() // nothing changes any more
+	record.Wait()
+	d.record.close()
+	select {
+	case failed := <-fatal:
+		err = errors.Join(err, failed)
+	default:
+	}
 	return err
 }
 
@@ -165,8 +191,8 @@ func (d *Daemon) tick(ctx context.Context) {
 // lastCollect is what clients get at shutdown to collect the last results.
 const lastCollect = time.Second
 
-// drain waits for unfinished tasks, then for a moment for uncollected results, and says what it abandons;
-// abandoning unfinished tasks is an error.
+// drain waits for unfinished tasks, then for a moment for uncollected results. What is left the journal hands over to the next process;
+// without one, abandoning unfinished tasks is an error.
 func (d *Daemon) drain() error {
 	d.mu.Lock()
 	d.leaving = true
@@ -175,6 +201,14 @@ func (d *Daemon) drain() error {
 	d.mu.Unlock()
 	unfinished := d.left(d.cfg.DrainTimeout, d.replica.Pending)
 	uncollected := d.left(min(lastCollect, d.cfg.DrainTimeout), d.replica.Uncollected)
+	d.mu.Lock()
+	postponed := d.replica.Postponed()
+	d.mu.Unlock()
+	if d.record.journal != nil && unfinished+postponed+uncollected > 0 {
+		d.log.Info("handed over: start a scheduler with this folder again", "tasks", unfinished+postponed, "results", uncollected,
+			"folder", d.cfg.Journal)
+		return nil
+	}
 	if uncollected > 0 {
 		d.log.Warn("results were not collected", "results", uncollected)
 	}
@@ -201,11 +235,15 @@ func (d *Daemon) left(limit time.Duration, count func() int) (n int) {
 // perform starts what the replica wants done. The caller holds the lock, so that every stream gets its
 // placements in the order of their numbers; nothing here blocks.
 func (d *Daemon) perform(actions *scheduler.Actions) {
+	d.record.note()
 	for _, i := range actions.Drop {
 		d.dropPeer(i)
 	}
 	for _, i := range actions.Connect {
 		d.connectPeer(i)
+	}
+	for _, i := range actions.Ask {
+		d.peers[i].ask()
 	}
 	for i := range actions.Send {
 		d.peers[actions.Send[i].Node].post(&actions.Send[i])

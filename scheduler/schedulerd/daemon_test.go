@@ -8,14 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"dodoor/internal/cluster"
 	"dodoor/internal/rpc"
 	"dodoor/scheduler"
 )
-
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // cluster1 is a data service, a scheduler and two workers over real Thrift.
 func cluster1(t testing.TB, policy scheduler.Policy) (*Daemon, *rpc.SchedulerClient, []*fakeWorker, func()) {

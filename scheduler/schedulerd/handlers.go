@@ -5,16 +5,47 @@ import (
 	"time"
 
 	"dodoor/internal/cluster"
+	"dodoor/scheduler"
 )
 
-// Submit accepts tasks, or refuses them one by one with the reason.
-func (d *Daemon) Submit(_ context.Context, r cluster.SubmitRequest) ([]cluster.Refusal, error) {
+// changed answers a request that changes something: when that, and all that the answer tells of, is durable.
+func (d *Daemon) changed(ctx context.Context, change func() error) error {
+	upTo, err := d.change(change)
+	if err != nil {
+		return err
+	}
+	return d.record.durable(ctx, upTo)
+}
+
+// change returns the position after a change.
+func (d *Daemon) change(change func() error) (upTo int64, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if err := d.replica.Admit(len(r.Tasks)); err != nil {
+	err = change()
+	d.record.note()
+	return d.replica.Recorded(), err
+}
+
+// Submit accepts tasks, or refuses them one by one with the reason.
+func (d *Daemon) Submit(ctx context.Context, r cluster.SubmitRequest) (refused []cluster.Refusal, err error) {
+	if err := d.record.room(); err != nil {
 		return nil, err
 	}
-	var refused []cluster.Refusal
+	err = d.changed(ctx, func() error {
+		refused, err = d.submit(&r)
+		return err
+	})
+	return refused, err
+}
+
+func (d *Daemon) submit(r *cluster.SubmitRequest) (refused []cluster.Refusal, err error) {
+	if memory := d.replica.Memory(); r.Incarnation != 0 && r.Incarnation != memory {
+		return nil, cluster.Errorf(cluster.Stale, "scheduler %s has another memory (%d) than the tasks are for (%d)", d.self.Name, memory,
+			r.Incarnation)
+	}
+	if err := d.replica.Admit(r.Client, len(r.Tasks)); err != nil {
+		return nil, err
+	}
 	for i := range r.Tasks {
 		before := time.Now()
 		actions, refusal := d.replica.SubmitJob(before.Sub(d.start), r.Job, r.Client, &r.Tasks[i])
@@ -45,7 +76,7 @@ func (d *Daemon) Collect(ctx context.Context, r cluster.CollectRequest) (cluster
 }
 
 // await asks, under the lock, whenever there is news, until ask says that it is done, the wait is over or the service
-// ends. It fails when the caller gives up.
+// ends. What it was told is durable then. It fails when the caller gives up.
 func (d *Daemon) await(ctx context.Context, wait time.Duration, ask func() (done bool)) error {
 	deadline := time.NewTimer(wait)
 	defer deadline.Stop()
@@ -53,12 +84,14 @@ func (d *Daemon) await(ctx context.Context, wait time.Duration, ask func() (done
 		d.mu.Lock()
 		done := ask() || timedOut
 		news := d.news
+		d.record.note()
+		upTo := d.replica.Recorded()
 		if !done {
 			d.waiting++
 		}
 		d.mu.Unlock()
 		if done {
-			return nil
+			return d.record.durable(ctx, upTo)
 		}
 		select {
 		case <-news:
@@ -77,16 +110,18 @@ func (d *Daemon) collected(records []cluster.TaskRecord, cursor int64) cluster.C
 	for i := range records {
 		records[i].Received += time.Duration(d.start.UnixNano())
 	}
-	return cluster.CollectReply{Cursor: cursor, Records: records, Incarnation: d.self.Incarnation}
+	return cluster.CollectReply{Cursor: cursor, Records: records, Incarnation: d.replica.Memory(), Keeps: d.record.journal != nil}
 }
 
 // Cancel asks for a task's end; false: it is unknown here or has ended.
-func (d *Daemon) Cancel(_ context.Context, taskID string) (bool, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	actions, found := d.replica.Cancel(d.now(), taskID)
-	d.perform(actions)
-	return found, nil
+func (d *Daemon) Cancel(ctx context.Context, taskID string) (found bool, err error) {
+	err = d.changed(ctx, func() error {
+		var actions *scheduler.Actions
+		actions, found = d.replica.Cancel(d.now(), taskID)
+		d.perform(actions)
+		return nil
+	})
+	return found, err
 }
 
 // Tasks answers a task query.
@@ -105,12 +140,12 @@ func (d *Daemon) Tasks(_ context.Context, q cluster.TaskQuery) ([]cluster.TaskSt
 }
 
 // Complete takes a worker's completion notice.
-func (d *Daemon) Complete(_ context.Context, n cluster.CompletionNotice) error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	actions, err := d.replica.Completed(d.now(), &n)
-	d.perform(actions)
-	return err
+func (d *Daemon) Complete(ctx context.Context, n cluster.CompletionNotice) error {
+	return d.changed(ctx, func() error {
+		actions, err := d.replica.Completed(d.now(), &n)
+		d.perform(actions)
+		return err
+	})
 }
 
 // Push takes a snapshot from the data service.
@@ -161,6 +196,12 @@ func (d *Daemon) Counters(context.Context) (map[string]int64, error) {
 	counts["decisions"] = s.Decisions
 	counts["retries"] = s.Retries
 	counts["refused"] = s.Refused
+	for code := cluster.NoFeasibleNode; code <= cluster.NotAllowed; code++ {
+		counts["refused."+code.Label()] = s.Refusals[code]
+	}
+	for _, why := range scheduler.Denials() {
+		counts["denied."+why.String()] = s.Denied[why]
+	}
 	counts["pending"] = int64(s.Pending)
 	counts["retained"] = int64(s.Retained)
 	counts["expired_results"] = s.Expired

@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -154,6 +155,10 @@ func (w *fakeWorker) Attach(_ context.Context, s cluster.SchedulerRef) (cluster.
 	return cluster.AttachReply{Incarnation: w.node.Incarnation, Number: w.received.Number, Report: w.report()}, nil
 }
 
+func (w *fakeWorker) Claim(_ context.Context, q cluster.ClaimRequest) ([]cluster.Holding, error) {
+	return slices.Repeat([]cluster.Holding{cluster.Held}, len(q.Claims)), nil
+}
+
 func (w *fakeWorker) report() cluster.Report {
 	return cluster.Report{Node: w.node.Name, Incarnation: w.node.Incarnation, Sequence: 1}
 }
@@ -195,7 +200,7 @@ func (w *fakeWorker) Probe(context.Context, string, cluster.Resources) (cluster.
 	return cluster.ProbeReply{Tasks: int64(len(w.held)), Latency: -1}, nil
 }
 
-func (w *fakeWorker) Cancel(_ context.Context, id string) (bool, error) {
+func (w *fakeWorker) Cancel(_ context.Context, id, _ string) (bool, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	defer w.note()

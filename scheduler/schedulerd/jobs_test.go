@@ -1,6 +1,7 @@
 package schedulerd
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"testing"
@@ -21,21 +22,24 @@ func jobService(t *testing.T) (c *rpc.SchedulerClient, w *fakeWorker, submit fun
 	untilReady(t, d, 1)
 	c = rpc.NewSchedulerClient(d.Addr(), cluster.Standard(), rpc.Default())
 	t.Cleanup(func() { c.Close() })
+	return c, w, func(n int) { submitJob(t, c, n) }
+}
+
+// submitJob submits n tasks of job j.
+func submitJob(t *testing.T, c *rpc.SchedulerClient, n int) {
+	t.Helper()
 	template := &cluster.Template{Argv: []string{"echo", "{}"}}
-	return c, w, func(n int) {
-		t.Helper()
-		r := cluster.SubmitRequest{Job: &cluster.Job{ID: "j", Tasks: int64(n)}}
-		for i := range n {
-			s := cluster.TaskSpec{ID: fmt.Sprint("j.", i), TimeScale: 1, Command: &cluster.Command{Digest: template.Digest(), Job: "j",
-				Index: int64(i)}}
-			if i == 0 {
-				s.Command.Template = template
-			}
-			r.Tasks = append(r.Tasks, s)
+	r := cluster.SubmitRequest{Job: &cluster.Job{ID: "j", Tasks: int64(n)}}
+	for i := range n {
+		s := cluster.TaskSpec{ID: fmt.Sprint("j.", i), TimeScale: 1, Command: &cluster.Command{Digest: template.Digest(), Job: "j",
+			Index: int64(i)}}
+		if i == 0 {
+			s.Command.Template = template
 		}
-		if refused, err := c.Submit(t.Context(), r); err != nil || len(refused) > 0 {
-			t.Fatal(refused, err)
-		}
+		r.Tasks = append(r.Tasks, s)
+	}
+	if refused, err := c.Submit(t.Context(), r); err != nil || len(refused) > 0 {
+		t.Fatal(refused, err)
 	}
 }
 
@@ -91,6 +95,33 @@ func TestTheLifeOfAJob(t *testing.T) {
 	}
 	if list, err := c.Jobs(t.Context(), cluster.JobQuery{ID: "j", Wait: time.Minute}); err != nil || len(list) > 0 {
 		t.Error(list, err)
+	}
+}
+
+// A job that ended before its scheduler began is told of, with the moment at which it ended.
+func TestAJobThatEndedBefore(t *testing.T) {
+	data := newData(t, "127.0.0.1:0")
+	start(t, data)
+	cfg := keeping(t, data.Addr(), t.TempDir())
+	d := newDaemon(t, cfg)
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- d.Run(ctx) }()
+	w := startWorker(t, "w", data.Addr())
+	untilReady(t, d, 1)
+	c := clientOf(t, d)
+	submitJob(t, c, 3)
+	w.until(t, "got the job", func() bool { return len(w.held) == 3 })
+	w.finishAll(t, c)
+	before := jobOf(t, c, 0)
+	stop()
+	if err := <-ended; err != nil {
+		t.Fatal(err)
+	}
+	next := newDaemon(t, cfg)
+	start(t, next)
+	if after := jobOf(t, clientOf(t, next), 0); after != before || after.Ended == 0 {
+		t.Errorf("%+v after the restart, and %+v before", after, before)
 	}
 }
 

@@ -11,6 +11,7 @@ type meters struct {
 	decision   telemetry.Histogram
 	scheduling telemetry.Histogram
 	makespan   telemetry.Histogram
+	sync       telemetry.Histogram // only with a journal
 }
 
 func (d *Daemon) newMeters(r *telemetry.Registry) *meters {
@@ -38,9 +39,34 @@ func (d *Daemon) newMeters(r *telemetry.Registry) *meters {
 		defer d.mu.Unlock()
 		return (d.now() - d.replica.View().Fresh).Seconds()
 	})
-	r.OnCollect("rpcs_total", "Request messages by kind and direction.", []string{"direction", "method"}, telemetry.RPCs(d.counters.Map))
+	if d.cfg.Journal != "" {
+		m.sync = r.Histogram("journal_sync_seconds", "Time to write one group of changes to the journal, until it is durable.")
+		r.Gauge("journal_bytes", "Size of the journal's files.", func() float64 { return float64(d.record.journal.Bytes()) })
+		r.Gauge("journal_keys", "What the journal holds: tasks, results, jobs.", func() float64 { return float64(d.record.journal.Keys()) })
+	}
+	statistic("view_stale", "1: the view is too old, and shows what this scheduler placed itself.", func(s scheduler.Statistics) float64 {
+		if s.Stale {
+			return 1
+		}
+		return 0
+	})
+	telemetry.RPCs(r, d.counters.Map)
+	r.OnCollect("refusals_total", "Tasks that were refused, by code, and whole submissions, by reason.", []string{"of", "reason"}, d.refusals)
 	r.OnCollect("events_total", "Decisions, retries and tasks by terminal state.", []string{"event"}, d.events)
 	return m
+}
+
+// refusals publishes what the replica did not take, and why.
+func (d *Daemon) refusals(set telemetry.SetFunc) {
+	d.mu.Lock()
+	s := d.replica.Statistics()
+	d.mu.Unlock()
+	for code := cluster.NoFeasibleNode; code <= cluster.NotAllowed; code++ {
+		set(float64(s.Refusals[code]), "task", code.Label())
+	}
+	for _, why := range scheduler.Denials() {
+		set(float64(s.Denied[why]), "submission", why.String())
+	}
 }
 
 // events publishes the replica's cumulative counts.

@@ -1,7 +1,10 @@
 package schedulerd
 
 import (
+	"context"
+	"errors"
 	"math"
+	"slices"
 	"testing"
 	"time"
 
@@ -9,6 +12,7 @@ import (
 	dto "github.com/prometheus/client_model/go"
 
 	"dodoor/internal/cluster"
+	"dodoor/internal/poll"
 )
 
 // scrape returns the scheduler's live metrics by name.
@@ -35,12 +39,12 @@ func TestLiveMetrics(t *testing.T) {
 	d, client, workers, _ := cluster1(t, dodoor(t))
 	submitAll(t, client, ids(20)...)
 	awaitHeld(t, workers, 20)
-	submitAll(t, client, "cancelled")
+	submitAll(t, client, "failing")
 	awaitHeld(t, workers, 21)
 	for _, w := range workers {
 		w.endAll(t, client, func(id string) cluster.Outcome {
-			if id == "cancelled" {
-				return cluster.Cancelled
+			if id == "failing" {
+				return cluster.Failed
 			}
 			return cluster.Finished
 		})
@@ -67,5 +71,62 @@ func TestLiveMetrics(t *testing.T) {
 	}
 	if messages["in submit"] != 2 || messages["in complete"] != 2 || messages["out enqueue"] < 2 || messages["out probe"] != 0 {
 		t.Errorf("messages %v: want two submissions, two notices, enqueues and no probe", messages)
+	}
+}
+
+// value is the sample of a family with these labels' values, in the order of their names; 0: there is none.
+func value(f *dto.MetricFamily, labels ...string) float64 {
+	for _, m := range f.GetMetric() {
+		var values []string
+		for _, l := range m.GetLabel() {
+			if l.GetName() != "name" && l.GetName() != "service" {
+				values = append(values, l.GetValue())
+			}
+		}
+		if slices.Equal(values, labels) {
+			return m.GetCounter().GetValue()
+		}
+	}
+	return 0
+}
+
+// What a scheduler refuses is counted by reason, a task or a whole submission, and so are calls that fail, by their error.
+func TestRefusalsAndErrorsAreCounted(t *testing.T) {
+	d, client, workers, _ := cluster1(t, dodoor(t))
+	submitAll(t, client, "twice")
+	awaitHeld(t, workers, 1)
+	again := cluster.TaskSpec{ID: "twice", Type: "simulated", TimeScale: 1}
+	refused, err := client.Submit(t.Context(), cluster.SubmitRequest{Client: "c", Tasks: []cluster.TaskSpec{again}})
+	if err != nil || len(refused) != 1 {
+		t.Fatalf("%v, %v", refused, err)
+	}
+	if _, err := client.Collect(t.Context(), cluster.CollectRequest{Client: "c", After: 99, Max: 1}); !errors.Is(err, cluster.Invalid) {
+		t.Fatal(err)
+	}
+	d.mu.Lock()
+	if err := d.replica.Admit("c", 1<<40); !errors.Is(err, cluster.Overloaded) {
+		t.Error(err)
+	}
+	d.mu.Unlock()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	poll.Until(ctx, time.Millisecond, func() bool { return d.counters.Map()["errors.in.collect.invalid"] > 0 }) // after the answer
+	families := scrape(t, d)
+	for _, c := range []struct {
+		family string
+		labels []string
+	}{
+		{"refusals_total", []string{"task", "duplicate_task"}},
+		{"refusals_total", []string{"submission", "max_pending"}},
+		{"rpc_errors_total", []string{"in", "invalid", "collect"}},
+		{"rpc_events_total", []string{"bad_messages"}},
+	} {
+		if n := value(families["dodoor_scheduler_"+c.family], c.labels...); n != 1 {
+			t.Errorf("%s %v is %v, want 1", c.family, c.labels, n)
+		}
+	}
+	counts, err := client.Counters(t.Context())
+	if err != nil || counts["refused.duplicate_task"] != 1 || counts["denied.max_pending"] != 1 || counts["errors.in.collect.invalid"] != 1 {
+		t.Errorf("counters %v, %v", counts, err)
 	}
 }

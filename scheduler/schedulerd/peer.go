@@ -15,18 +15,20 @@ type peer struct {
 	d      *Daemon
 	index  int
 	node   cluster.Node
-	client *rpc.WorkerClient // its calls take patience at most
+	client *rpc.WorkerClient // its calls take half the patience at most
 	ctx    context.Context
 	close  context.CancelFunc
 	posted chan struct{} // holds a token when something was posted since the last move
 
-	delivery scheduler.Delivery // guarded by the daemon's lock
-	wait     time.Duration      // until the next attempt
-	resting  bool               // for that long
-	message  cluster.Enqueue    // under way
+	delivery scheduler.Delivery   // guarded by the daemon's lock
+	wait     time.Duration        // until the next attempt
+	resting  bool                 // for that long
+	message  cluster.Enqueue      // under way
+	question cluster.ClaimRequest // likewise
+	waits    int64                // position up to which what was posted last has to be durable; 0: it is
 
 	cancels    []scheduler.CancelCall // what the worker is to stop, not told yet
-	queued     map[string]bool        // the tasks among them
+	queued     map[stopped]bool       // the tasks among them
 	cancelling bool
 }
 
@@ -39,7 +41,7 @@ func (d *Daemon) connectPeer(index int) {
 	p := &peer{d: d, index: index, node: d.replica.Node(index), posted: make(chan struct{}, 1), delivery: d.deliveries.Open(index)}
 	p.ctx, p.close = context.WithCancel(d.running)
 	calls := d.cfg.RPC
-	calls.CallTimeout = d.patience()
+	calls.CallTimeout = d.patience() / 2 // a machine that is gone says nothing: it must be noticed before the grace is over
 	p.client = rpc.NewWorkerClient(p.node.Address, d.cfg.Replica.Dimensions, calls)
 	d.peers[index] = p
 	signal(p.posted) // it may owe the worker something
@@ -70,6 +72,29 @@ func (p *peer) post(s *scheduler.Dispatch) {
 		return
 	}
 	p.delivery.Post(s)
+	if p.d.record.journal != nil {
+		p.waits = p.d.replica.Recorded()
+	}
+	signal(p.posted)
+}
+
+// durable lets go what waited for the journal. The caller holds the lock.
+func (p *peer) durable(upTo int64) {
+	if p == nil {
+		return
+	}
+	if p.stop(); p.waits == 0 {
+		return
+	}
+	if p.waits <= upTo {
+		p.waits = 0
+	}
+	signal(p.posted)
+}
+
+// ask has the worker asked whether it is still there. The caller holds the lock.
+func (p *peer) ask() {
+	p.delivery.Ask()
 	signal(p.posted)
 }
 
@@ -85,6 +110,8 @@ func (p *peer) run() {
 			move = p.attach()
 		case scheduler.Enqueue:
 			move = p.enqueue()
+		case scheduler.Recall:
+			move = p.claim()
 		}
 	}
 }
@@ -110,6 +137,12 @@ func (p *peer) rest() scheduler.Move {
 func (p *peer) attach() scheduler.Move {
 	reply, err := p.client.Attach(p.ctx, p.d.self)
 	return p.settle(err, func(now time.Duration) scheduler.Verdict { return p.delivery.Attached(now, &reply) })
+}
+
+// claim asks what became of placements by an earlier process of this scheduler.
+func (p *peer) claim() scheduler.Move {
+	holdings, err := p.client.Claim(p.ctx, p.question)
+	return p.settle(err, func(now time.Duration) scheduler.Verdict { return p.delivery.Told(now, holdings) })
 }
 
 func (p *peer) enqueue() scheduler.Move {
@@ -153,9 +186,15 @@ func (p *peer) settle(err error, answered func(now time.Duration) scheduler.Verd
 
 // next asks the stream for its next move. The caller holds the lock.
 func (p *peer) next(now time.Duration) scheduler.Move {
+	if p.ctx.Err() != nil {
+		return scheduler.Rest
+	}
 	move := p.delivery.Next(now)
-	if move == scheduler.Enqueue {
+	switch move {
+	case scheduler.Enqueue:
 		p.delivery.Message(&p.message)
+	case scheduler.Recall:
+		p.delivery.Question(&p.question)
 	}
 	p.wait, p.resting = p.delivery.Due(now)
 	return move

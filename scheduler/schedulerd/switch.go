@@ -20,8 +20,8 @@ func (s Switched) Error() string {
 
 // SwitchPolicy makes the service start anew under another policy and seed. It fails with cluster.Invalid where the policy
 // does not exist or this service keeps its own, with cluster.Draining when it ends anyway, and with cluster.Overloaded
-// while it holds tasks: a task is placed by one policy from its first attempt to its last. Results that nobody collects
-// within a second are dropped, as at every end.
+// while it holds tasks: a task is placed by one policy from its first attempt to its last. Without a journal, results that nobody
+// collects within a second are dropped, as at every end.
 func (d *Daemon) SwitchPolicy(_ context.Context, policy string, seed uint64) error {
 	if d.cfg.MayRun == nil {
 		return cluster.Errorf(cluster.Invalid, "scheduler %s keeps its policy: it was not started from an inventory (-as)", d.self.Name)

@@ -1,0 +1,162 @@
+package journal
+
+import (
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"syscall"
+)
+
+// sizes say when a folder is tidied.
+type sizes struct {
+	segment int64                // bytes; one that has as many is followed by another
+	spare   int64                // so many bytes of what is not needed any more do not matter
+	sync    func(*os.File) error // makes what was written durable, with the size of the file, which is what its text needs
+}
+
+var usual = sizes{segment: 16 << 20, spare: 32 << 20, sync: datasync}
+
+// Journal is a folder that this process alone writes to. It is not safe for concurrent use, but for Bytes and Keys.
+type Journal struct {
+	folder string
+	lock   *os.File
+	log    *slog.Logger
+
+	sizes
+
+	segments []segment // the oldest first; the last one is written to
+	file     *os.File  // the last one
+	salt     uint32    // its
+	sum      uint32    // of its newest group
+	number   int64     // of the next group
+	begins   int64     // of the first group that is needed
+	places   places
+	oldest   *reader // of the oldest segment, while its live values move to the newest
+	text     []byte  // of the group that is written
+	failed   error   // nothing is written any more
+
+	bytes, keys atomic.Int64 // for observers
+}
+
+// Open takes a folder, which it makes for this user alone where it does not exist, and reads what it holds. It fails when another process
+// has the folder, and with [Damaged].
+func Open(folder string, log *slog.Logger) (*Journal, error) {
+	return open(folder, log, usual)
+}
+
+func open(folder string, log *slog.Logger, sizes sizes) (*Journal, error) {
+	lock, err := take(folder)
+	if err != nil {
+		return nil, err
+	}
+	j := &Journal{folder: folder, lock: lock, log: log, sizes: sizes, number: 1, begins: 1, places: newPlaces()}
+	if err = j.load(); err == nil && len(j.segments) == 0 {
+		err = j.extend()
+	}
+	if err != nil {
+		return nil, errors.Join(err, j.Close())
+	}
+	j.publish()
+	return j, nil
+}
+
+// take makes and locks a folder.
+func take(folder string) (*os.File, error) {
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return nil, fmt.Errorf("journal: %w: set scheduler.journal to a folder that this user can make", err)
+	}
+	lock, err := os.OpenFile(folder, os.O_RDONLY|syscall.O_DIRECTORY, 0)
+	if err != nil {
+		return nil, fmt.Errorf("journal: %w: set scheduler.journal to a folder of this user's", err)
+	}
+	if err = syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		err = fmt.Errorf("journal: %s is in use by another process (%w): stop that one, or give this scheduler another name or scheduler.journal",
+			folder, err)
+	} else if err = lock.Chmod(0o700); err != nil {
+		err = fmt.Errorf("journal: %w: the folder has to be this user's alone", err)
+	}
+	if err != nil {
+		return nil, errors.Join(err, lock.Close())
+	}
+	return lock, nil
+}
+
+func (j *Journal) apply(kind byte, key string, at place) {
+	switch kind {
+	case putOne:
+		j.places.put(key, at)
+	case dropOne:
+		j.places.drop(key)
+	case dropAll:
+		j.places.dropAll(key)
+	}
+}
+
+// Each tells of every key and its value, in the order of their writing. A value stays valid.
+func (j *Journal) Each(yield func(key string, value []byte) error) error {
+	for _, s := range j.segments {
+		r, err := read(s.path)
+		for err == nil {
+			number := r.number
+			var changes []byte
+			if changes, err = r.next(); changes == nil {
+				break
+			}
+			for i := uint32(0); len(changes) > 0 && err == nil; i++ {
+				_, key, value, rest, _ := nextChange(changes)
+				if key := string(key); j.places.names(key, number, i) {
+					err = yield(key, value)
+				}
+				changes = rest
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Bytes is the size of the files. It may be called at any time.
+func (j *Journal) Bytes() int64 { return j.bytes.Load() }
+
+// Keys is how many there are. It may be called at any time.
+func (j *Journal) Keys() int64 { return j.keys.Load() }
+
+func (j *Journal) publish() {
+	j.keys.Store(int64(j.places.count))
+	j.bytes.Store(j.size())
+}
+
+func (j *Journal) size() (n int64) {
+	for i := range j.segments {
+		n += j.segments[i].size
+	}
+	return n
+}
+
+// Close lets the folder go.
+func (j *Journal) Close() error {
+	j.failed = errors.Join(j.failed, errClosed)
+	var err error
+	if j.file != nil {
+		err = j.file.Close()
+	}
+	return errors.Join(err, j.lock.Close())
+}
+
+var errClosed = errors.New("it is closed")
+
+// newSalt is what nobody who submits tasks can know.
+func newSalt() uint32 {
+	var b [4]byte
+	_, _ = rand.Read(b[:]) // it never fails
+	return binary.LittleEndian.Uint32(b[:])
+}
+
+func (j *Journal) pathOf(first int64) string { return filepath.Join(j.folder, nameOf(first)) }
