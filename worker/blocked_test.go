@@ -26,7 +26,7 @@ func TestBlockedTimeAddsUp(t *testing.T) {
 			c.enqueue(t, n, now, "d", shape(1, 1, 1))
 		}, 6 * s},
 		{"one of them, which starts, and the other goes on waiting", 53 * s, func(now time.Duration) { finished(n, now, "b") }, 9 * s},
-		{"until it is cancelled", 54 * s, func(now time.Duration) { n.Cancel(now, "d") }, 10 * s},
+		{"until it is cancelled", 54 * s, func(now time.Duration) { n.Cancel(now, "d", "") }, 10 * s},
 		{"nobody waits", 60 * s, func(time.Duration) {}, 10 * s},
 	} {
 		step.do(step.at)

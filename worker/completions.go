@@ -23,10 +23,25 @@ type outbox struct {
 	popped  int64 // ever: the position of the oldest one
 }
 
-// ended is the completion of one placement.
+// ended is the completion of one placement: that of its task, or one apart, of a placement that ended before the task did.
 type ended struct {
 	t *task
 	owner
+	apart *apart
+}
+
+// apart is a completion that is not how the task ended.
+type apart struct {
+	at         time.Duration
+	completion cluster.Completion
+}
+
+// at is when it ended.
+func (e *ended) at() time.Duration {
+	if e.apart != nil {
+		return e.apart.at
+	}
+	return e.t.ended
 }
 
 // Notice is a batch of completions on its way to a scheduler.
@@ -76,14 +91,23 @@ func (n *Node) Acknowledged(notice *Notice) {
 }
 
 func (e *ended) completion() cluster.Completion {
+	if e.apart != nil {
+		return e.apart.completion
+	}
 	t := e.t
 	c := cluster.Completion{
 		TaskID: t.id, Number: e.number, Outcome: t.result.Outcome, ExitCode: t.result.ExitCode, Reason: t.result.Reason,
 		Measured: t.result.Measured,
 	}
 	c.Wait, c.Run = t.intervals()
+	if t.started >= 0 && c.Outcome == cluster.Lost {
+		c.Run = max(c.Run, leastRun) // it says that it started
+	}
 	return c
 }
+
+// leastRun is the shortest run that the wire can tell from none.
+const leastRun = time.Microsecond
 
 // intervals returns how long the ended task waited and ran, whatever the clock did; one that never started only waited.
 func (t *task) intervals() (wait, run time.Duration) {
@@ -93,16 +117,21 @@ func (t *task) intervals() (wait, run time.Duration) {
 	return max(0, t.started-t.enqueued), max(0, t.ended-t.started)
 }
 
-// deliver puts a completion that t.pending counts into the outbox of one owner. Results for a process that a newer one
-// of its name has replaced are kept as well, for whoever asks this node about the task.
+// deliver puts a completion that t.pending counts into the outbox of one owner.
 func (n *Node) deliver(t *task, o owner, actions *Actions) {
-	box := &o.stream.outbox
-	if o.stream.replaced {
+	n.post(ended{t: t, owner: o}, actions)
+}
+
+// post puts a completion into the outbox of its owner. Results for a process that a newer one of its name has replaced are
+// kept as well, for whoever asks this node about the task.
+func (n *Node) post(e ended, actions *Actions) {
+	box := &e.stream.outbox
+	if e.stream.replaced {
 		box = &n.orphans
 	} else {
-		actions.notify(o.stream.ref.Name)
+		actions.notify(e.stream.ref.Name)
 	}
-	n.retain(box, ended{t, o})
+	n.retain(box, e)
 }
 
 // retain keeps a completion. An attached scheduler bounds what it leaves unfinished by itself; what is
@@ -119,6 +148,9 @@ func (n *Node) retain(box *outbox, e ended) {
 func (n *Node) dropOldest(box *outbox) {
 	e := box.waiting.pop()
 	box.popped++
+	if e.apart != nil {
+		return
+	}
 	e.t.pending--
 	e.t.disown(e.owner)
 	if e.t.pending == 0 {
@@ -141,7 +173,7 @@ func (n *Node) Expire(now time.Duration) int {
 }
 
 func (n *Node) expire(now time.Duration, box *outbox) (dropped int) {
-	for box.waiting.len() > 0 && now-(*box.waiting.at(0)).t.ended >= n.cfg.Limits.RetainFor {
+	for box.waiting.len() > 0 && now-box.waiting.at(0).at() >= n.cfg.Limits.RetainFor {
 		n.dropOldest(box)
 		dropped++
 	}

@@ -25,6 +25,7 @@ func TestCounts(t *testing.T) {
 	n.Finished(1, "b", Result{Outcome: cluster.Failed})
 	got := n.Stats(1).Counts
 	want := Counts{Accepted: 2, Repeated: 3, Refused: 2}
+	want.Refusals[cluster.UnknownType], want.Refusals[cluster.NotHeld] = 1, 1
 	want.Outcomes[cluster.Finished], want.Outcomes[cluster.Failed] = 1, 1
 	if got != want {
 		t.Errorf("%+v, want %+v", got, want)
@@ -193,7 +194,7 @@ func TestExitCodesOfWhatDidNotRun(t *testing.T) {
 	for _, id := range []string{"runs", "waits", "is cancelled"} {
 		s.enqueue(t, n, 0, id, shape(8, 1, 1))
 	}
-	n.Cancel(1, "is cancelled")
+	n.Cancel(1, "is cancelled", "")
 	n.Abandon(2, "the end")
 	for id, want := range map[string]cluster.Outcome{"runs": cluster.Lost, "waits": cluster.Lost, "is cancelled": cluster.Cancelled} {
 		if r := n.Tasks(cluster.TaskQuery{ID: id})[0].Record; r.Outcome != want || r.ExitCode != -1 {

@@ -10,7 +10,8 @@
 // shell hands them on before it unlocks, and makes no request before that. The duties:
 //
 //  1. A scheduler opens its stream: [Node.Attach]. It sends placements, in order: [Node.Enqueue]; the
-//     reply and the error are its answer. It probes: [Node.Probe]; it cancels: [Node.Cancel].
+//     reply and the error are its answer. After a restart it asks what became of its placements: [Node.Claim].
+//     It probes: [Node.Probe]; it cancels: [Node.Cancel].
 //  2. Actions.Start: run each; its end, however it ends, goes to [Node.Finished], exactly once.
 //  3. Actions.Kill: end these executions; each still comes to Finished.
 //  4. Actions.Notify: [Notifier.Post] of each scheduler's notifier, and then [Notifier.Next], which fills the

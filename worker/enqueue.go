@@ -34,6 +34,7 @@ func (n *Node) Enqueue(now time.Duration, e *cluster.Enqueue) (cluster.EnqueueRe
 		if refusal := n.place(now, s, &e.Assignments[i], &actions); refusal != nil {
 			reply.Refused = append(reply.Refused, *refusal)
 			n.counts.Refused++
+			n.counts.Refusals[refusal.Code]++
 		}
 	}
 	if e.Number > s.number {
@@ -114,9 +115,10 @@ func (n *Node) repeat(s *stream, a *cluster.Assignment, held *task, actions *Act
 }
 
 // runsAnew reports whether an assignment asks for another execution than that which t was: t was given up, or it is a
-// command that ended otherwise than well and is tried once more, by a scheduler that has not acknowledged that end yet.
+// command that ended otherwise than well and is tried once more, by a scheduler that has not acknowledged that end yet. What must
+// not run twice does not, once it has started.
 func (t *task) runsAnew(a *cluster.Assignment) bool {
-	if t.phase != cluster.Ended {
+	if t.phase != cluster.Ended || a.AtMostOnce && t.started >= 0 {
 		return false
 	}
 	switch t.result.Outcome {

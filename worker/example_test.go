@@ -23,7 +23,7 @@ func ExampleNode() {
 		return
 	}
 	scheduler := cluster.SchedulerRef{Name: "scheduler-1", Address: "127.0.0.1:20503", Incarnation: 1}
-	if _, err := node.Attach(0, scheduler); err != nil {
+	if _, _, err := node.Attach(0, scheduler); err != nil {
 		fmt.Println(err)
 		return
 	}

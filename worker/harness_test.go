@@ -55,7 +55,7 @@ type client struct {
 func attach(t testing.TB, n *Node, name string, incarnation int64) *client {
 	t.Helper()
 	c := &client{ref: cluster.SchedulerRef{Name: name, Address: name + ":1", Incarnation: incarnation}}
-	if _, err := n.Attach(0, c.ref); err != nil {
+	if _, _, err := n.Attach(0, c.ref); err != nil {
 		t.Fatal(err)
 	}
 	return c

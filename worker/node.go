@@ -23,11 +23,12 @@ type Node struct {
 	latencies latencies
 	overruns  overruns
 
-	streams  streams
-	orphans  outbox // completions for processes that a newer one has replaced
-	sequence int64  // of the last report
-	draining bool
-	counts   Counts
+	streams   streams
+	orphans   outbox // completions for processes that a newer one has replaced
+	forgotten int64  // the highest number of a stream that made room
+	sequence  int64  // of the last report
+	draining  bool
+	counts    Counts
 
 	starts   []Start  // memory of the last verb's
 	notified []string // likewise
@@ -38,9 +39,10 @@ type Node struct {
 type Counts struct {
 	Accepted int64
 	Refused  int64
-	Repeated int64                   // placements of a task that the node held already
-	Outcomes [cluster.Lost + 1]int64 // ended executions, by outcome
-	Dropped  int64                   // completions that expired or exceeded their bound, unacknowledged
+	Refusals [cluster.NotAllowed + 1]int64 // of them, by code
+	Repeated int64                         // placements of a task that the node held already
+	Outcomes [cluster.Lost + 1]int64       // ended executions, by outcome
+	Dropped  int64                         // completions that expired or exceeded their bound, unacknowledged
 }
 
 // Actions are what the shell has to do after a verb. The lists are valid until the next verb.
@@ -115,7 +117,7 @@ func assemble(cfg Config, programs map[string]*program) (*Node, error) {
 	return &Node{
 		cfg: cfg, programs: programs, devices: devices,
 		ledger: ledger{capacity: cfg.Node.Capacity, slots: cfg.Node.Slots, devices: cluster.NewDevices(&cfg.Node.Capacity)},
-		held:   holding{byID: map[string]*task{}}, templates: templates{known: map[string]*template{}},
+		held:   newHolding(), templates: templates{known: map[string]*template{}},
 		overruns: newOverruns(cfg.Reestimate),
 	}, nil
 }
@@ -207,23 +209,6 @@ func (n *Node) end(now time.Duration, t *task, r Result, actions *Actions) {
 		o.stream.active--
 		n.deliver(t, o, actions)
 	}
-}
-
-// Cancel ends a task: at once when it waits, through Actions.Kill and then Finished when it runs. It is
-// false when the node does not hold the task or the task has ended.
-func (n *Node) Cancel(now time.Duration, taskID string) (Actions, bool) {
-	var actions Actions
-	t := n.held.byID[taskID]
-	switch {
-	case t == nil || t.phase == cluster.Ended:
-		return actions, false
-	case t.phase == cluster.Running:
-		actions.Kill = []string{taskID}
-	default:
-		n.end(now, t, Result{Outcome: cluster.Cancelled, ExitCode: -1, Reason: "cancelled while queued"}, &actions)
-		n.admit(now, &actions)
-	}
-	return actions, true
 }
 
 // Drain makes the node refuse new placements, or take them again. What it holds goes on.

@@ -155,7 +155,7 @@ func (c *carriage) attach(t *rapid.T) {
 		t.Skip("it is attached")
 	}
 	c.client = &client{ref: cluster.SchedulerRef{Name: "s", Incarnation: c.process}}
-	if _, err := c.n.Attach(c.now, c.client.ref); err != nil {
+	if _, _, err := c.n.Attach(c.now, c.client.ref); err != nil {
 		t.Fatal(err)
 	}
 	c.waiting = nil

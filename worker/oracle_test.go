@@ -169,6 +169,25 @@ func (o *oracle) end(x *exec, outcome cluster.Outcome) []string {
 	return o.admit()
 }
 
+// claims tells whether processes of a name wait for an execution, and whether others do that were not replaced.
+func (x *exec) claims(name string) (own, others bool) {
+	for _, r := range x.owners {
+		own = own || r.p.ref.Name == name
+		others = others || r.p.ref.Name != name && !r.p.replaced
+	}
+	return own, others
+}
+
+// withdraw ends the placements of a name, and nothing else of an execution.
+func (o *oracle) withdraw(x *exec, name string) {
+	for _, r := range x.owners {
+		if r.p.ref.Name == name {
+			r.p.waiting = append(r.p.waiting, waitingEnd{&exec{id: x.id, outcome: cluster.Cancelled}, r.number})
+		}
+	}
+	x.owners = slices.DeleteFunc(x.owners, func(r receipt) bool { return r.p.ref.Name == name })
+}
+
 // acknowledge takes the oldest k completions off p's list.
 func (o *oracle) acknowledge(p *proc, k int) {
 	for _, w := range p.waiting[:k] {

@@ -128,7 +128,7 @@ func TestOverrunsAgainstOracle(t *testing.T) {
 			t.Fatal(err)
 		}
 		s := &client{ref: cluster.SchedulerRef{Name: "s", Incarnation: 1}}
-		if _, err := n.Attach(0, s.ref); err != nil {
+		if _, _, err := n.Attach(0, s.ref); err != nil {
 			t.Fatal(err)
 		}
 		o := &overrunOracle{}

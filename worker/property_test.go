@@ -39,7 +39,7 @@ func (m *machine) attach(t *rapid.T, name string) {
 		}
 	}
 	p := &proc{client: client{ref: cluster.SchedulerRef{Name: name, Incarnation: incarnation}}}
-	if reply, err := m.n.Attach(0, p.ref); err != nil || reply.Number != 0 {
+	if reply, _, err := m.n.Attach(0, p.ref); err != nil || reply.Number != 0 {
 		t.Fatalf("attach: %+v, %v", reply, err)
 	}
 	m.o.procs = append(m.o.procs, p)
@@ -123,7 +123,7 @@ func (m *machine) cancel(t *rapid.T) {
 		t.Skip("nothing is held")
 	}
 	x := rapid.SampledFrom(slices.Concat(m.o.queue, m.o.running)).Draw(t, "task")
-	actions, ok := m.n.Cancel(0, x.id)
+	actions, ok := m.n.Cancel(0, x.id, "")
 	if !ok {
 		t.Fatalf("%s is held and cannot be cancelled", x.id)
 	}
@@ -133,6 +133,30 @@ func (m *machine) cancel(t *rapid.T) {
 	}
 	m.o.learn(actions)
 	m.starts(t, actions, m.o.end(x, cluster.Cancelled))
+}
+
+// withdraw cancels what one scheduler has of a task. Where another process waits for it that was not replaced, its claim alone
+// goes.
+func (m *machine) withdraw(t *rapid.T) {
+	if len(m.o.queue)+len(m.o.running) == 0 {
+		t.Skip("nothing is held")
+	}
+	x, p := rapid.SampledFrom(slices.Concat(m.o.queue, m.o.running)).Draw(t, "task"), m.live(t)
+	own, others := x.claims(p.ref.Name)
+	actions, ok := m.n.Cancel(0, x.id, p.ref.Name)
+	switch {
+	case ok != own:
+		t.Fatalf("%s of %s: %v, want %v", x.id, p.ref.Name, ok, own)
+	case !own:
+	case others:
+		m.o.withdraw(x, p.ref.Name)
+		expect(t, "nothing ends", len(actions.Kill)+len(actions.Start), 0)
+	case slices.Contains(m.o.running, x):
+		expect(t, "kill", actions.Kill, []string{x.id})
+	default:
+		m.o.learn(actions)
+		m.starts(t, actions, m.o.end(x, cluster.Cancelled))
+	}
 }
 
 func (m *machine) abandon(t *rapid.T) {
@@ -223,7 +247,7 @@ func TestNodeAgainstOracle(t *testing.T) {
 		}
 		t.Repeat(map[string]func(*rapid.T){
 			"place": m.place, "place again": m.place, "repeat": m.repeat, "finish": m.finish, "finish again": m.finish,
-			"cancel": m.cancel, "notify": m.notify, "notify again": m.notify,
+			"cancel": m.cancel, "withdraw": m.withdraw, "notify": m.notify, "notify again": m.notify,
 			"rare": func(t *rapid.T) {
 				switch rapid.IntRange(0, 7).Draw(t, "event") {
 				case 0:

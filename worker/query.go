@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"slices"
 	"time"
 
 	"dodoor/internal/cluster"
@@ -16,19 +17,52 @@ func (n *Node) Probe(now time.Duration) cluster.ProbeReply {
 	}
 }
 
-// Tasks answers a query for one task or for what the node holds, oldest first.
+// pageBytes is about as much as one answer holds, so that it fits into a message.
+const pageBytes = 512 << 10
+
+// Tasks answers a query for one task, for some, or for a page of what the node holds.
 func (n *Node) Tasks(q cluster.TaskQuery) []cluster.TaskStatus {
-	if q.ID != "" {
-		if t := n.held.byID[q.ID]; t != nil {
-			return []cluster.TaskStatus{n.status(t)}
-		}
-		return nil
-	}
 	var found []cluster.TaskStatus
-	for t := n.held.oldest; t != nil && len(found) < q.Max; t = t.newer {
-		found = append(found, n.status(t))
+	size := 0
+	list := func(t *task) (more bool) {
+		s := n.status(t)
+		found = append(found, s)
+		size += s.Size()
+		return size < pageBytes
+	}
+	switch {
+	case q.ID != "":
+		if t := n.held.byID[q.ID]; t != nil {
+			list(t)
+		}
+		return found
+	case len(q.IDs) > 0:
+		for _, id := range q.IDs {
+			if t := n.held.byID[id]; t != nil && !list(t) {
+				break
+			}
+		}
+		return found
+	}
+	for t := range n.held.listing.Behind(q.After) {
+		if len(found) >= q.Max || t.asked(&q) && !list(t) {
+			break
+		}
 	}
 	return found
+}
+
+// asked tells whether a query is about a task.
+func (t *task) asked(q *cluster.TaskQuery) bool {
+	if q.Job != "" && (t.command == nil || t.command.Job != q.Job) {
+		return false
+	}
+	if len(q.Answering) == 0 {
+		return true
+	}
+	return !slices.ContainsFunc(t.owners, func(o owner) bool {
+		return !o.stream.replaced && slices.Contains(q.Answering, o.stream.ref.Name)
+	})
 }
 
 // Attempt returns which execution of a task the node holds; 0: none.
@@ -41,7 +75,13 @@ func (n *Node) Attempt(taskID string) int {
 
 func (n *Node) status(t *task) cluster.TaskStatus {
 	s := cluster.TaskStatus{ID: t.id, Type: t.prog.name, Mode: t.mode, Phase: t.phase, Node: n.cfg.Node.Name,
-		Scheduler: t.owners[0].stream.ref.Name}
+		Scheduler: t.owners[0].stream.ref.Name, Attempt: t.attempt}
+	if t.command != nil && t.command.Job != "" {
+		s.Job, s.Index = t.command.Job, t.command.Index
+	}
+	if t.phase == cluster.Queued {
+		s.Ahead = int64(n.queue.ahead(t))
+	}
 	if t.phase == cluster.Ended {
 		r := &cluster.TaskRecord{
 			ID: t.id, Type: t.prog.name, Mode: t.mode, Scheduler: s.Scheduler,

@@ -1,6 +1,9 @@
 package worker
 
-import "time"
+import (
+	"sort"
+	"time"
+)
 
 // queue is the node's waiting line. "Tasks are considered in First-Come First-Served (FCFS) order"
 // and "if the head-of-queue task cannot be admitted, it blocks until active tasks release sufficient
@@ -9,6 +12,7 @@ import "time"
 // schedulers' estimate of the wait (the durations queued before a task) would mean nothing.
 type queue struct {
 	waiting ring[*task]
+	joined  int64 // tasks, ever
 
 	// Head-of-line blocking: admission is immediate, so the head is blocked whenever there is one.
 	blocked      time.Duration // cumulative, up to blockedSince
@@ -29,6 +33,8 @@ func (q *queue) push(now time.Duration, t *task) {
 	if q.len() == 0 {
 		q.blockedSince = now
 	}
+	t.turn = q.joined
+	q.joined++
 	q.waiting.push(t)
 }
 
@@ -39,13 +45,13 @@ func (q *queue) pop(now time.Duration) {
 
 // remove takes t out of the line, wherever it stands.
 func (q *queue) remove(now time.Duration, t *task) {
-	for i := range q.waiting.len() {
-		if *q.waiting.at(i) == t {
-			q.waiting.remove(i)
-			break
-		}
-	}
+	q.waiting.remove(q.ahead(t))
 	q.unblock(now)
+}
+
+// ahead is how many tasks stand before t, which is in the line.
+func (q *queue) ahead(t *task) int {
+	return sort.Search(q.waiting.len(), func(i int) bool { return (*q.waiting.at(i)).turn >= t.turn })
 }
 
 func (q *queue) unblock(now time.Duration) {

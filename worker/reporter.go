@@ -16,6 +16,7 @@ type Reporter struct {
 	heartbeat  time.Duration
 	asked      Request // under way
 	registered bool
+	admitted   bool          // it was registered at some time
 	due        bool          // the state has changed since the last report
 	at         time.Duration // of the next request that nobody posts: a heartbeat, or another attempt to register
 	since      time.Duration // it tries to register; -1: not yet
@@ -70,8 +71,9 @@ func (r *Reporter) Answered(now time.Duration, code cluster.ErrorCode) (over boo
 	r.rest(now)
 	switch {
 	case registers && code == 0:
-		r.registered, r.due = true, true
+		r.registered, r.admitted, r.due = true, true, true
 	case registers:
+		r.admitted = r.admitted && code != cluster.DuplicateNode // schedulers will know another one by this name
 		return code == cluster.Stale || code == cluster.Invalid || code == cluster.DuplicateNode && now-r.since > GiveUpName
 	case code == cluster.UnknownNode || code == cluster.Stale:
 		r.registered, r.since, r.at = false, -1, now
@@ -94,3 +96,7 @@ func (r *Reporter) rest(now time.Duration) {
 
 // Registered reports whether the data service knows the node, as far as the node can tell.
 func (r *Reporter) Registered() bool { return r.registered }
+
+// Admitted reports whether the data service has ever known this process. Then schedulers know it, and go on placing here
+// when the data service is away, or has forgotten the node.
+func (r *Reporter) Admitted() bool { return r.admitted }

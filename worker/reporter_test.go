@@ -23,7 +23,8 @@ func newReporter(t *testing.T) *Reporter {
 	t.Helper()
 	r := NewReporter(10 * time.Second)
 	expect(t, "first of all", r.asks(0), "register")
-	expect(t, "registered", []any{r.Registered(), r.Answered(0, 0), r.Registered()}, []any{false, false, true})
+	expect(t, "registered", []any{r.Registered(), r.Admitted(), r.Answered(0, 0), r.Registered(), r.Admitted()},
+		[]any{false, false, false, true, true})
 	expect(t, "reports at once", r.asks(0), "report")
 	r.Answered(0, 0)
 	return &r
@@ -96,7 +97,7 @@ func TestRegistersAgain(t *testing.T) {
 		r.asks(10 * time.Second)
 		r.Post()
 		expect(t, "over", r.Answered(11*time.Second, code), false)
-		expect(t, "at once", []any{r.Registered(), r.asks(11 * time.Second)}, []any{false, "register"})
+		expect(t, "at once", []any{r.Registered(), r.Admitted(), r.asks(11 * time.Second)}, []any{false, true, "register"})
 		r.Answered(12*time.Second, 0)
 		expect(t, "and reports at once", []any{r.Registered(), r.asks(12 * time.Second)}, []any{true, "report"})
 		r.Answered(12*time.Second, 0)

@@ -117,14 +117,14 @@ func TestWhoMayEnqueue(t *testing.T) {
 func TestAttach(t *testing.T) {
 	n := newNode(t)
 	for _, bad := range []cluster.SchedulerRef{{Name: "", Incarnation: 1}, {Name: "s"}} {
-		_, err := n.Attach(0, bad)
+		_, _, err := n.Attach(0, bad)
 		expect(t, "malformed", cluster.CodeOf(err), cluster.Invalid)
 	}
 	s := attach(t, n, "s", 5)
 	s.enqueue(t, n, 0, "a", shape(1, 1, 1))
-	resumed, err := n.Attach(0, s.ref)
+	resumed, _, err := n.Attach(0, s.ref)
 	expect(t, "resumed", []any{resumed.Incarnation, resumed.Number, err}, []any{7, 1, nil})
-	_, err = n.Attach(0, cluster.SchedulerRef{Name: "s", Incarnation: 4})
+	_, _, err = n.Attach(0, cluster.SchedulerRef{Name: "s", Incarnation: 4})
 	expect(t, "older", cluster.CodeOf(err), cluster.Stale)
 }
 
@@ -136,7 +136,7 @@ func TestNewerProcessReplacesOlder(t *testing.T) {
 	old.enqueue(t, n, 0, "done", shape(1, 1, 1))
 	old.enqueue(t, n, 0, "runs", shape(2, 1, 1))
 	finished(n, time.Second, "done")
-	reply, err := n.Attach(time.Second, cluster.SchedulerRef{Name: "s", Incarnation: 2})
+	reply, _, err := n.Attach(time.Second, cluster.SchedulerRef{Name: "s", Incarnation: 2})
 	expect(t, "attach", []any{reply.Number, err, reply.Report.Received}, []any{0, nil, []cluster.Received{{Scheduler: "s", Incarnation: 2}}})
 	expect(t, "its task stays", n.Report(0).Load, cluster.LoadOf(shape(2, 1, 1)))
 	actions := finished(n, 2*time.Second, "runs")
@@ -228,11 +228,11 @@ func TestSchedulersAreBounded(t *testing.T) {
 	busy := attach(t, n, "busy", 1)
 	busy.enqueue(t, n, 0, "t", shape(1, 1, 1))
 	for i := range MaxSchedulers - 1 {
-		if _, err := n.Attach(time.Duration(i+1), cluster.SchedulerRef{Name: fmt.Sprint(i), Incarnation: 1}); err != nil {
+		if _, _, err := n.Attach(time.Duration(i+1), cluster.SchedulerRef{Name: fmt.Sprint(i), Incarnation: 1}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, err := n.Attach(1e6, cluster.SchedulerRef{Name: "new", Incarnation: 1}); err != nil {
+	if _, _, err := n.Attach(1e6, cluster.SchedulerRef{Name: "new", Incarnation: 1}); err != nil {
 		t.Fatal(err)
 	}
 	expect(t, "attached", len(n.streams), MaxSchedulers)
@@ -242,7 +242,7 @@ func TestSchedulersAreBounded(t *testing.T) {
 	for _, s := range n.streams {
 		s.active = 1
 	}
-	_, err := n.Attach(1e6, cluster.SchedulerRef{Name: "one too many", Incarnation: 1})
+	_, _, err := n.Attach(1e6, cluster.SchedulerRef{Name: "one too many", Incarnation: 1})
 	expect(t, "all busy", cluster.CodeOf(err), cluster.Overloaded)
 }
 
@@ -251,7 +251,7 @@ func TestRidersCarryOneStream(t *testing.T) {
 	attach(t, n, "a", 1)
 	b := attach(t, n, "b", 1)
 	b.ref.Riders = true
-	if _, err := n.Attach(0, b.ref); err != nil {
+	if _, _, err := n.Attach(0, b.ref); err != nil {
 		t.Fatal(err)
 	}
 	reply, _, _ := n.Enqueue(0, b.message(n, b.place("t", shape(1, 1, 1))))

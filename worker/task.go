@@ -36,6 +36,7 @@ type task struct {
 	owners []owner
 	single [1]owner // the usual owners, without another allocation
 
+	turn         int64 // in the line: tasks that joined it before
 	pending      int   // completions that wait in an outbox
 	older, newer *task // in the order of acceptance
 }
@@ -80,12 +81,22 @@ func (t *task) same(a *cluster.Assignment) bool {
 // holding is every task that the node holds, by id and in the order of acceptance.
 type holding struct {
 	byID           map[string]*task
+	listing        cluster.Listing[task]
 	oldest, newest *task
 	spare          cluster.Spare[task]
 }
 
+func newHolding() holding {
+	return holding{byID: map[string]*task{}, listing: cluster.NewListing(func(t *task) string { return t.id })}
+}
+
+// add takes a task. A later execution of an id takes the place of an earlier one, which stays as a completion alone.
 func (h *holding) add(t *task) {
+	if earlier := h.byID[t.id]; earlier != nil {
+		h.listing.Remove(earlier)
+	}
 	h.byID[t.id] = t
+	h.listing.Add(t)
 	t.older = h.newest
 	if h.newest != nil {
 		h.newest.newer = t
@@ -99,6 +110,7 @@ func (h *holding) add(t *task) {
 func (h *holding) remove(t *task) {
 	if h.byID[t.id] == t {
 		delete(h.byID, t.id)
+		h.listing.Remove(t)
 	}
 	if t.older != nil {
 		t.older.newer = t.newer

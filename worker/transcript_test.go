@@ -2,6 +2,7 @@ package worker
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -31,23 +32,31 @@ type stage struct {
 func (st *stage) run(c *transcript.Command, now time.Duration) string {
 	n := st.n
 	switch c.Verb {
-	case "attach": // scheduler incarnation
+	case "attach": // scheduler incarnation [resumes=1] [base=]: base is the number that its placements follow
 		return st.attach(c, now)
+	case "claim": // scheduler task=number ...
+		return st.claim(c)
 	case "devices": // gpu=(id, id ...): a new node that has these
 		var ids []string
 		c.Each(func(extra transcript.Pair) { ids = extra.Vals })
 		st.n = newNode(c.T, commands, withGPUs(ids...))
 		return ""
-	case "place", "give-up": // scheduler task=(cores, memory, duration, GPUs) ...; what is given up never arrives
+	case "place", "place-once", "give-up": // scheduler task=(cores, memory, duration, GPUs) ...
 		return st.place(c, now)
 	case "command": // scheduler program task=brings|names|(names, attempt) ...: each of a core for a second, with its template or by digest
 		return st.command(c, now)
 	case "finish": // task
 		return describe(finished(n, now, c.Word(0)))
+	case "lose": // task
+		return describe(n.Finished(now, c.Word(0), Result{Outcome: cluster.Lost, ExitCode: -1, Reason: "the engine is gone"}))
 	case "fail": // task
 		return describe(n.Finished(now, c.Word(0), Result{Outcome: cluster.Failed, ExitCode: 1, Reason: "exit status 1"}))
-	case "cancel": // task
-		actions, ok := n.Cancel(now, c.Word(0))
+	case "cancel": // task [scheduler]
+		scheduler := ""
+		if len(c.Words) > 1 {
+			scheduler = c.Word(1)
+		}
+		actions, ok := n.Cancel(now, c.Word(0), scheduler)
 		return fmt.Sprintf("held: %v\n", ok) + describe(actions)
 	case "drain", "resume":
 		return describe(n.Drain(c.Verb == "drain"))
@@ -67,6 +76,10 @@ func (st *stage) run(c *transcript.Command, now time.Duration) string {
 	case "report":
 		r := n.Report(now)
 		return describeReport(n, &r)
+	case "tasks": // answering=(scheduler ...): what none of these waits for
+		q := cluster.TaskQuery{Max: 100}
+		c.Each(func(answering transcript.Pair) { q.Answering = answering.Vals })
+		return describeTasks(n.Tasks(q))
 	case "look": // at running tasks that may be past their estimates
 		return describe(n.Overran(now)) + fmt.Sprintf("next look at %v\n", n.Due())
 	case "probe":
@@ -118,17 +131,37 @@ func (st *stage) deliver(c *transcript.Command, now time.Duration) string {
 }
 
 func (st *stage) attach(c *transcript.Command, now time.Duration) string {
-	ref := cluster.SchedulerRef{Name: c.Word(0), Address: c.Word(0) + ":1", Incarnation: transcript.Value(c, "incarnation", int64(1))}
-	reply, err := st.n.Attach(now, ref)
+	ref := cluster.SchedulerRef{Name: c.Word(0), Address: c.Word(0) + ":1", Incarnation: transcript.Value(c, "incarnation", int64(1)),
+		Resumes: transcript.Value(c, "resumes", 0) == 1}
+	reply, actions, err := st.n.Attach(now, ref)
 	if err != nil {
 		return err.Error() + "\n"
 	}
-	if c := st.clients[ref.Name]; c == nil || c.ref != ref {
-		st.clients[ref.Name] = &client{ref: ref}
+	if known := st.clients[ref.Name]; known == nil || known.ref != ref {
+		st.clients[ref.Name] = &client{ref: ref, number: transcript.Value(c, "base", int64(0))}
 	}
-	return fmt.Sprintf("resumes after %d\n", reply.Number)
+	return fmt.Sprintf("resumes after %d\n", reply.Number) + describe(actions)
 }
 
+func (st *stage) claim(c *transcript.Command) string {
+	q := &cluster.ClaimRequest{Scheduler: st.clients[c.Word(0)].ref, NodeIncarnation: st.n.cfg.Node.Incarnation}
+	c.Each(func(task transcript.Pair) {
+		claim := cluster.Claim{TaskID: task.Key}
+		task.Scan(c.T, 0, &claim.Number)
+		q.Claims = append(q.Claims, claim)
+	})
+	holdings, err := st.n.Claim(q)
+	if err != nil {
+		return err.Error() + "\n"
+	}
+	out := ""
+	for i, h := range holdings {
+		out += fmt.Sprintf("%s: %v\n", q.Claims[i].TaskID, h)
+	}
+	return out
+}
+
+// place sends placements; once: they must not run twice; what is given up never arrives.
 func (st *stage) place(c *transcript.Command, now time.Duration) string {
 	from := st.clients[c.Word(0)]
 	var batch []cluster.Assignment
@@ -145,7 +178,9 @@ func (st *stage) place(c *transcript.Command, now time.Duration) string {
 			task.Scan(c.T, 3, &amount)
 			s.Demand[cluster.FirstExtra] = int64(amount * 1000)
 		}
-		batch = append(batch, from.place(task.Key, s))
+		a := from.place(task.Key, s)
+		a.AtMostOnce = c.Verb == "place-once"
+		batch = append(batch, a)
 	})
 	if c.Verb == "give-up" {
 		return ""
@@ -210,6 +245,23 @@ func describe(s Actions) string {
 		out += "report\n"
 	}
 	return out
+}
+
+// describeTasks tells of tasks in the order of their ids.
+func describeTasks(tasks []cluster.TaskStatus) (text string) {
+	slices.SortFunc(tasks, func(a, b cluster.TaskStatus) int { return strings.Compare(a.ID, b.ID) })
+	for i := range tasks {
+		s := &tasks[i]
+		text += fmt.Sprintf("%s %v for %s, attempt %d", s.ID, s.Phase, s.Scheduler, s.Attempt)
+		if s.Phase == cluster.Queued {
+			text += fmt.Sprintf(", %d ahead", s.Ahead)
+		}
+		if s.Record != nil {
+			text += ", " + s.Record.Outcome.String()
+		}
+		text += "\n"
+	}
+	return text
 }
 
 func describeReport(n *Node, r *cluster.Report) string {

@@ -2,6 +2,7 @@ package worker
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -46,17 +47,17 @@ func TestCancel(t *testing.T) {
 		s.enqueue(t, n, 0, id, shape(7, 1, 1))
 	}
 	s.enqueue(t, n, 0, "small", shape(1, 1, 1))
-	actions, ok := n.Cancel(1, "middle")
+	actions, ok := n.Cancel(1, "middle", "")
 	expect(t, "queued", []any{ok, actions.Kill, actions.Notify, actions.Report}, []any{true, []string{}, []string{"s"}, true})
-	actions, ok = n.Cancel(1, "runs")
+	actions, ok = n.Cancel(1, "runs", "")
 	expect(t, "running", []any{ok, actions.Kill, actions.Notify}, []any{true, []string{"runs"}, []string{}})
-	_, ok = n.Cancel(1, "nobody")
+	_, ok = n.Cancel(1, "nobody", "")
 	expect(t, "unknown", ok, false)
 	actions = n.Finished(2, "runs", Result{Outcome: cluster.Cancelled, Reason: "killed"})
 	expect(t, "the line moves", started(actions), " head")
-	_, ok = n.Cancel(2, "runs")
+	_, ok = n.Cancel(2, "runs", "")
 	expect(t, "ended", ok, false)
-	actions, _ = n.Cancel(3, "last")
+	actions, _ = n.Cancel(3, "last", "")
 	expect(t, "what stood behind a cancelled head", started(actions), " small")
 	done := notice(t, n, "s")
 	outcomes := ""
@@ -159,12 +160,25 @@ func TestTasks(t *testing.T) {
 	for _, status := range n.Tasks(cluster.TaskQuery{Max: 10}) {
 		phases = append(phases, status.ID+":"+status.Phase.String()+":"+status.Scheduler)
 	}
-	expect(t, "oldest first", phases, []string{"a:ended:s", "b:running:s", "c:queued:s"})
-	expect(t, "bounded", len(n.Tasks(cluster.TaskQuery{Max: 2})), 2)
+	slices.Sort(phases)
+	expect(t, "all", phases, []string{"a:ended:s", "b:running:s", "c:queued:s"})
+	first := n.Tasks(cluster.TaskQuery{Max: 2})
+	expect(t, "bounded", len(first), 2)
+	second := n.Tasks(cluster.TaskQuery{Max: 2, After: first[1].ID})
+	expect(t, "the page behind", []any{len(second), second[0].ID != first[0].ID && second[0].ID != first[1].ID}, []any{1, true})
+	expect(t, "the last page", len(n.Tasks(cluster.TaskQuery{Max: 2, After: second[0].ID})), 0)
+	expect(t, "by ids", ids(n.Tasks(cluster.TaskQuery{IDs: []string{"c", "x", "a"}})), []string{"c", "a"})
 	expect(t, "unknown", len(n.Tasks(cluster.TaskQuery{ID: "x"})), 0)
 	r := n.Tasks(cluster.TaskQuery{ID: "a"})[0].Record
 	expect(t, "record", []any{r.Outcome, r.ExitCode, r.Reason, r.Run, r.Worker, r.Class},
 		[]any{cluster.Failed, 2, "no space", time.Second, "n1", "m510"})
+}
+
+func ids(tasks []cluster.TaskStatus) (ids []string) {
+	for i := range tasks {
+		ids = append(ids, tasks[i].ID)
+	}
+	return ids
 }
 
 func TestProbe(t *testing.T) {

@@ -80,7 +80,10 @@ func New(cfg Config) (*Daemon, error) {
 func newOn(listener net.Listener, cfg Config) (*Daemon, error) {
 	start := time.Now()
 	self := cfg.Node.Node
-	self.Incarnation = start.UnixNano()
+	var err error
+	if self.Incarnation, err = cfg.Spool.Incarnation(start.UnixNano()); err != nil {
+		return nil, err
+	}
 	cfg.Node.Node, cfg.Node.Judge = self, cfg.judge
 	node, err := worker.New(cfg.Node)
 	if err != nil {
@@ -115,7 +118,7 @@ func (c *Config) validate() error {
 // Addr returns the bound address, host:port.
 func (d *Daemon) Addr() string { return d.server.Addr() }
 
-// Ready reports whether the worker takes tasks and can run them: it is registered, not draining, and its
+// Ready reports whether the worker takes tasks and can run them: schedulers know it, it is not draining, and its
 // executors have what they need.
 func (d *Daemon) Ready() error { return errors.Join(d.takes(), d.executorsReady()) }
 

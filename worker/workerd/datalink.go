@@ -147,6 +147,13 @@ func (l *dataLink) registered() bool {
 	return l.rules.Registered()
 }
 
+// admitted reports whether schedulers can know the worker.
+func (l *dataLink) admitted() bool {
+	l.d.mu.Lock()
+	defer l.d.mu.Unlock()
+	return l.rules.Admitted()
+}
+
 // leave stops reporting, so that no report that is refused makes the worker register again, and says
 // good-bye, so that nothing more is placed here.
 func (l *dataLink) leave() {

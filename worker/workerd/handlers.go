@@ -12,7 +12,16 @@ import (
 func (d *Daemon) Attach(_ context.Context, s cluster.SchedulerRef) (cluster.AttachReply, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.node.Attach(d.now(), s)
+	reply, actions, err := d.node.Attach(d.now(), s)
+	d.perform(actions)
+	return reply, err
+}
+
+// Claim tells a scheduler that restarted what became of its placements.
+func (d *Daemon) Claim(_ context.Context, q cluster.ClaimRequest) ([]cluster.Holding, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.node.Claim(&q)
 }
 
 // Enqueue takes placements.
@@ -32,11 +41,11 @@ func (d *Daemon) Probe(context.Context, string, cluster.Resources) (cluster.Prob
 	return d.node.Probe(d.now()), nil
 }
 
-// Cancel ends a task; false: it is not held here or has ended.
-func (d *Daemon) Cancel(_ context.Context, taskID string) (bool, error) {
+// Cancel ends a task, or what a scheduler has of it; false: it is not held here, not for that scheduler, or has ended.
+func (d *Daemon) Cancel(_ context.Context, taskID, scheduler string) (bool, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	actions, found := d.node.Cancel(d.now(), taskID)
+	actions, found := d.node.Cancel(d.now(), taskID, scheduler)
 	d.perform(actions)
 	return found, nil
 }
@@ -82,6 +91,9 @@ func (d *Daemon) Counters(context.Context) (map[string]int64, error) {
 	counts["incarnation"] = d.self.Incarnation
 	counts["accepted"] = s.Counts.Accepted
 	counts["refused"] = s.Counts.Refused
+	for code := cluster.NoFeasibleNode; code <= cluster.NotAllowed; code++ {
+		counts["refused."+code.Label()] = s.Counts.Refusals[code]
+	}
 	counts["repeated"] = s.Counts.Repeated
 	counts["expired_results"] = s.Counts.Dropped
 	for o := cluster.Finished; o <= cluster.Lost; o++ {
@@ -118,8 +130,14 @@ func (d *Daemon) measure(r *telemetry.Registry) {
 	r.OnCollect("blocked_seconds_total", "Time in which the head of the line could not start.", nil, func(set telemetry.SetFunc) {
 		set(d.stats().Blocked.Seconds())
 	})
+	r.OnCollect("refusals_total", "Placements that were refused, by code.", []string{"reason"}, func(set telemetry.SetFunc) {
+		s := d.stats()
+		for code := cluster.NoFeasibleNode; code <= cluster.NotAllowed; code++ {
+			set(float64(s.Counts.Refusals[code]), code.Label())
+		}
+	})
 	r.OnCollect("events_total", "Placements taken, refused and repeated, and tasks by terminal state.", []string{"event"}, d.events)
-	r.OnCollect("rpcs_total", "Request messages by kind and direction.", []string{"direction", "method"}, telemetry.RPCs(d.counters.Map))
+	telemetry.RPCs(r, d.counters.Map)
 }
 
 func (d *Daemon) events(set telemetry.SetFunc) {

@@ -59,7 +59,7 @@ func (d *Daemon) closed() bool { return d.leaving || d.drained || d.away }
 
 // takes returns why the worker takes no tasks, as far as it knows without asking anybody.
 func (d *Daemon) takes() error {
-	if !d.data.registered() {
+	if !d.data.admitted() {
 		return fmt.Errorf("worker %s: not registered with the data service at %s yet", d.self.Name, d.cfg.DataService)
 	}
 	d.mu.Lock()

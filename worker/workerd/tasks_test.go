@@ -66,14 +66,14 @@ func TestCancel(t *testing.T) {
 			task{id: "next", takes: time.Second})
 		pass(time.Second)
 		for _, id := range []string{"waiting", "running"} {
-			if found, err := b.sched.client.Cancel(t.Context(), id); err != nil || !found {
+			if found, err := b.sched.client.Cancel(t.Context(), id, ""); err != nil || !found {
 				t.Fatalf("cancel %s: %v, %v", id, found, err)
 			}
 			synctest.Wait()
 			if c := only(t, b.sched, id); c.Outcome != cluster.Cancelled {
 				t.Errorf("%s: %+v", id, c)
 			}
-			if found, err := b.sched.client.Cancel(t.Context(), id); err != nil || found {
+			if found, err := b.sched.client.Cancel(t.Context(), id, ""); err != nil || found {
 				t.Errorf("cancel %s again: %v, %v", id, found, err)
 			}
 		}
