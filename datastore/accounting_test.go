@@ -139,7 +139,7 @@ func (w *world) push(i int, arrives, answered bool) {
 }
 
 func (w *world) attach(s *replica, n *node) {
-	if _, err := n.state.Attach(w.now, s.ref); err != nil {
+	if _, _, err := n.state.Attach(w.now, s.ref); err != nil {
 		w.t.Fatal(err)
 	}
 }
@@ -182,7 +182,7 @@ func (w *world) reattach(s *replica, name string) {
 		if n.node.Name != name {
 			continue
 		}
-		reply, err := n.state.Attach(w.now, s.ref)
+		reply, _, err := n.state.Attach(w.now, s.ref)
 		if err != nil {
 			w.t.Fatal(err)
 		}
@@ -238,7 +238,7 @@ func (w *world) submit() {
 		int64(rapid.IntRange(1, 4).Draw(w.t, "cores")) * 1000, int64(rapid.IntRange(0, 4096).Draw(w.t, "memory"))}}
 	id := fmt.Sprint("t", len(w.shapes))
 	w.shapes[id] = shape
-	if s.state.Admit(1) != nil {
+	if s.state.Admit("c", 1) != nil {
 		return // every worker is away
 	}
 	actions, refusal := s.state.Submit(w.now, "c", &cluster.TaskSpec{ID: id, Type: "simulated", Demand: &shape.Demand,

@@ -13,8 +13,9 @@ import (
 type node struct {
 	cluster.Node
 	registered bool
-	heard      time.Duration
-	changed    int64 // store version of its last change
+	seen       time.Duration // when it was heard from last
+	heard      time.Duration // the same, on the clock of silence
+	changed    int64         // store version of its last change
 	report     cluster.Report
 	streams    []stream
 }

@@ -42,7 +42,7 @@ func TestDepartedSchedulersAreForgotten(t *testing.T) {
 		}
 		s.Tick(now)
 	}
-	if err := s.CheckScheduler("s", 5); cluster.CodeOf(err) != cluster.UnknownScheduler {
+	if err := s.CheckScheduler(0, "s", 5); cluster.CodeOf(err) != cluster.UnknownScheduler {
 		t.Errorf("%v, want unknown", err)
 	}
 	registerScheduler(t, s, "s", 4)

@@ -14,10 +14,10 @@ type replica struct {
 	has          revision // the newest snapshot that it took; zero: none
 	sent         revision // the snapshot under way
 
-	asked   []int64 // numbers of the pushes that are not answered: the first is under way, the others wait
-	again   bool    // the one under way is sent again: what it had built on was not there
-	failing bool    // the last push did not arrive
-	since   time.Duration
+	asked   []int64       // numbers of the pushes that are not answered: the first is under way, the others wait
+	again   bool          // the one under way is sent again: what it had built on was not there
+	failing bool          // the last push did not arrive
+	since   time.Duration // on the clock of silence
 }
 
 // revision says how new a snapshot is.
@@ -86,6 +86,7 @@ func (s *Store) receiver(p Push) *replica {
 // builds on it. With cluster.Gap it has not got what this one builds on, and gets everything at once; it may say
 // so once per push. With cluster.Stale another process is at its address. Any other code is a push that failed.
 func (s *Store) Answered(now time.Duration, p Push, code cluster.ErrorCode) Actions {
+	s.silence.hear(now)
 	r := s.receiver(p)
 	switch {
 	case r == nil:
@@ -115,9 +116,9 @@ func (s *Store) Failed(now time.Duration, p Push, refused bool) Actions {
 func (s *Store) failed(now time.Duration, r *replica, gone bool) Actions {
 	first := !r.failing
 	if first {
-		r.failing, r.since = true, now
+		r.failing, r.since = true, s.silence.now(now)
 	}
-	if gone || now-r.since >= s.cfg.NodeTimeout {
+	if gone || s.silence.since(now, r.since) >= s.cfg.NodeTimeout {
 		s.UnregisterScheduler(r.Name, r.Incarnation)
 		return Actions{Failing: first, Gone: true}
 	}

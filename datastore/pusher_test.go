@@ -39,7 +39,9 @@ func TestPatience(t *testing.T) {
 	} {
 		s := newStore(t, datastore.Config{})
 		registerScheduler(t, s, "s", 1)
+		hum(s, time.Hour-1, time.Hour)
 		first := silent(s, time.Hour, pushOne(t, s, time.Hour))
+		hum(s, time.Hour, time.Hour+c.at)
 		second := c.fail(s, time.Hour+c.at, pushOne(t, s, time.Hour+c.at))
 		if !first.Failing || first.Gone || second.Failing || second.Gone != c.gone || (len(s.Schedulers()) == 0) != c.gone {
 			t.Errorf("%s: %+v, then %+v, %d schedulers left", c.what, first, second, len(s.Schedulers()))

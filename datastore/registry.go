@@ -15,15 +15,16 @@ func (s *Store) RegisterNode(now time.Duration, n cluster.Node) error {
 		return cluster.Errorf(cluster.Invalid, "worker %s: %d millicores and %d slots: it could run nothing", n.Name, n.Capacity[cluster.Cores],
 			n.Slots)
 	}
+	heard := s.silence.hearWorker(now)
 	have := s.nodeNamed(n.Name)
 	if have.registered {
 		switch {
 		case n.Incarnation < have.Incarnation:
 			return cluster.Errorf(cluster.Stale, "worker %s: a newer process (incarnation %d) is registered", n.Name, have.Incarnation)
 		case n.Incarnation == have.Incarnation && n.Address == have.Address:
-			have.heard = now
+			have.seen, have.heard = now, heard
 			return nil
-		case n.Address != have.Address && now-have.heard < s.cfg.NodeTimeout:
+		case n.Address != have.Address && s.silence.since(now, have.heard) < s.cfg.NodeTimeout:
 			return cluster.Errorf(cluster.DuplicateNode, "a worker named %s is already running at %s; choose another name, or wait %v if it just "+
 				"died",
 				n.Name, have.Address, s.cfg.NodeTimeout)
@@ -34,7 +35,7 @@ func (s *Store) RegisterNode(now time.Duration, n cluster.Node) error {
 	if n.Incarnation != have.Incarnation {
 		have.report = cluster.Report{}
 	}
-	have.Node, have.registered, have.heard = n, true, now
+	have.Node, have.registered, have.seen, have.heard = n, true, now, heard
 	s.touch(have)
 	s.changeRoster()
 	return nil
@@ -61,15 +62,15 @@ const oblivion = 20
 // expire unregisters silent nodes and forgets those that stayed away.
 func (s *Store) expire(now time.Duration) {
 	for i := len(s.nodes) - 1; i >= 0; i-- {
-		if n := s.nodes[i]; now-n.heard > s.cfg.NodeTimeout {
+		if n := s.nodes[i]; s.silence.since(now, n.heard) > s.cfg.NodeTimeout {
 			s.remove(n)
 		}
 	}
 	for name, n := range s.byName {
 		if n.heard == 0 {
-			n.heard = now
+			n.heard = s.silence.now(now)
 		}
-		if !n.registered && now-n.heard > oblivion*s.cfg.NodeTimeout {
+		if !n.registered && s.silence.since(now, n.heard) > oblivion*s.cfg.NodeTimeout {
 			delete(s.byName, name)
 		}
 	}
@@ -83,8 +84,8 @@ func (s *Store) forgetSchedulers(now time.Duration) {
 		switch {
 		case c.replica != nil:
 		case c.gone == 0:
-			c.gone = now
-		case now-c.gone > oblivion*s.cfg.NodeTimeout:
+			c.gone = s.silence.now(now)
+		case s.silence.since(now, c.gone) > oblivion*s.cfg.NodeTimeout:
 			delete(s.counts, name)
 			for _, n := range s.byName {
 				n.forget(name)
@@ -165,7 +166,8 @@ func (s *Store) withdraw(scheduler string) {
 
 // CheckScheduler fails with cluster.UnknownScheduler when this process is not registered, and with
 // cluster.Stale when a newer process has its name.
-func (s *Store) CheckScheduler(name string, incarnation int64) error {
+func (s *Store) CheckScheduler(now time.Duration, name string, incarnation int64) error {
+	s.silence.hear(now)
 	c := s.counts[name]
 	switch {
 	case c == nil || c.replica == nil || c.incarnation < incarnation:

@@ -32,6 +32,7 @@ func TestANameIsFreeAfterTheNodeTimeout(t *testing.T) {
 		if err := s.RegisterNode(now, workerNode("a", "b:1", 5)); cluster.CodeOf(err) != cluster.DuplicateNode {
 			t.Errorf("the same process number elsewhere: %v, want a duplicate", err)
 		}
+		hum(s, now, now+c.after)
 		if err := s.RegisterNode(now+c.after, workerNode("a", "b:1", 6)); cluster.CodeOf(err) != c.want {
 			t.Errorf("elsewhere after %v: %v, want %v", c.after, err, c.want)
 		}
@@ -76,6 +77,7 @@ func TestTheRosterChangesOnlyWithItsMembers(t *testing.T) {
 func TestSilenceOfANodeTimeoutIsAllowed(t *testing.T) {
 	s := newStore(t, datastore.Config{})
 	register(t, s, now, workerNode("a", "a:1", 1))
+	hum(s, now, now+time.Minute)
 	if s.Tick(now + time.Minute); s.Nodes() != 1 {
 		t.Error("gone after the node timeout")
 	}
@@ -93,8 +95,9 @@ func TestADepartedWorkersAccountsAreKept(t *testing.T) {
 		s := newStore(t, datastore.Config{})
 		registerScheduler(t, s, "s", 1)
 		register(t, s, now, workerNode("a", "a:1", 1))
-		flush(t, s, delta("s", 1, 3, placed("a", 1, 3)))
+		flushAt(t, s, now, delta("s", 1, 3, placed("a", 1, 3)))
 		s.UnregisterNode("a", 1)
+		hum(s, now, now+c.away)
 		s.Tick(now + c.away)
 		register(t, s, now+c.away, workerNode("a", "a:1", 1))
 		aggregate(t, s, now+c.away, "a", c.want)
@@ -112,10 +115,11 @@ func TestADepartedSchedulersCountIsKept(t *testing.T) {
 		register(t, s, now, workerNode("a", "a:1", 1))
 		registerScheduler(t, s, "s", 1)
 		registerScheduler(t, s, "stays", 1)
-		flush(t, s, delta("stays", 1, 4, placed("a", 1, 4)))
-		flush(t, s, delta("s", 1, 5))
+		flushAt(t, s, now, delta("stays", 1, 4, placed("a", 1, 4)))
+		flushAt(t, s, now, delta("s", 1, 5))
 		s.UnregisterScheduler("s", 1)
 		for _, at := range []time.Duration{now, now + c.away} {
+			hum(s, now, at)
 			report := &cluster.Report{Node: "a", Incarnation: 1, Sequence: int64(at)}
 			if err := s.Report(at, report); err != nil {
 				t.Fatal(err)
@@ -123,11 +127,11 @@ func TestADepartedSchedulersCountIsKept(t *testing.T) {
 			s.Tick(at)
 		}
 		aggregate(t, s, now+c.away, "a", 4)
-		if err := s.CheckScheduler("stays", 1); err != nil {
+		if err := s.CheckScheduler(now+c.away, "stays", 1); err != nil {
 			t.Errorf("away %v: %v", c.away, err)
 		}
 		registerScheduler(t, s, "s", 1)
-		if flush(t, s, delta("s", 1, 7)); s.Decisions() != c.total {
+		if flushAt(t, s, now+c.away, delta("s", 1, 7)); s.Decisions() != c.total {
 			t.Errorf("away %v: %d decisions, want %d", c.away, s.Decisions(), c.total)
 		}
 	}

@@ -24,6 +24,7 @@ func TestNodeNames(t *testing.T) {
 		{"a restart at the same address", workerNode("a", "a:1", 7), time.Second, 0},
 		{"a restart elsewhere after silence", workerNode("a", "c:1", 8), 2 * time.Minute, 0},
 	} {
+		hum(s, time.Second, c.now)
 		if err := s.RegisterNode(c.now, c.node); cluster.CodeOf(err) != c.want {
 			t.Errorf("%s: %v, want %v", c.what, err, c.want)
 		}
@@ -40,6 +41,7 @@ func TestSilentNodeLeavesAndReturns(t *testing.T) {
 	register(t, s, 0, workerNode("a", "a:1", 1))
 	load := cluster.Load{Tasks: 2, Duration: 20}
 	flush(t, s, delta("s", 1, 2, cluster.Placed{Node: "a", NodeIncarnation: 1, Number: 2, Placed: load}))
+	hum(s, 0, 2*time.Minute)
 	s.Tick(2 * time.Minute)
 	if s.Nodes() != 0 {
 		t.Fatal("a silent node stayed")
@@ -56,6 +58,7 @@ func TestSilentNodeLeavesAndReturns(t *testing.T) {
 		t.Errorf("aggregate %+v, want what is on its way: %+v", got, load)
 	}
 	for minute := 3; minute < 60; minute++ {
+		hum(s, time.Duration(minute-1)*time.Minute, time.Duration(minute)*time.Minute)
 		s.Tick(time.Duration(minute) * time.Minute)
 	}
 	register(t, s, time.Hour, workerNode("a", "a:1", 1))

@@ -81,7 +81,7 @@ func homes(nodes []cluster.Node, schedulers int) []int32 {
 func (s *Store) Status(now time.Duration) cluster.ClusterStatus {
 	status := cluster.ClusterStatus{Version: s.version, Decisions: s.decisions, Schedulers: s.Schedulers()}
 	for _, n := range s.nodes {
-		entry := cluster.NodeStatus{Node: n.Node, Load: n.load(), Heard: now - n.heard}
+		entry := cluster.NodeStatus{Node: n.Node, Load: n.load(), Heard: now - n.seen}
 		if n.report.Sequence > 0 {
 			report := n.report
 			report.Received = slices.Clone(report.Received)

@@ -23,6 +23,7 @@ type Store struct {
 	schedulers []*replica // registered, in order of registration
 	counts     map[string]*counted
 	told       told
+	silence    silence
 
 	decisions     int64 // cluster-wide, cumulative
 	version       int64 // grows with every change of an aggregate
@@ -53,7 +54,7 @@ func New(cfg Config) (*Store, error) {
 		return nil, fmt.Errorf("data service: node_timeout = %v: must be positive", cfg.NodeTimeout)
 	}
 	return &Store{cfg: cfg, byName: map[string]*node{}, counts: map[string]*counted{},
-		told: told{entries: map[toldOf]*entry{}}}, nil
+		told: told{entries: map[toldOf]*entry{}}, silence: silence{limit: cfg.NodeTimeout}}, nil
 }
 
 // Incarnation identifies this process of the data service.
@@ -70,7 +71,7 @@ func (s *Store) Flush(now time.Duration, d *cluster.Delta) (Actions, error) {
 		return Actions{}, cluster.Errorf(cluster.Invalid, "delta of scheduler %s: %d decisions: from 0 to %d are possible", d.Scheduler,
 			d.Decisions, maxDecisions)
 	}
-	if err := s.CheckScheduler(d.Scheduler, d.Incarnation); err != nil {
+	if err := s.CheckScheduler(now, d.Scheduler, d.Incarnation); err != nil {
 		return Actions{}, err
 	}
 	for i := range d.Placed {
@@ -90,6 +91,7 @@ func (s *Store) Flush(now time.Duration, d *cluster.Delta) (Actions, error) {
 // Report merges a worker's report; an older sequence number changes nothing. It fails with
 // cluster.UnknownNode when this process of the worker is not registered.
 func (s *Store) Report(now time.Duration, r *cluster.Report) error {
+	heard := s.silence.hearWorker(now)
 	n := s.byName[r.Node]
 	if n == nil || !n.registered || n.Incarnation < r.Incarnation {
 		return cluster.Errorf(cluster.UnknownNode, "worker %s (incarnation %d) is not registered", r.Node, r.Incarnation)
@@ -97,7 +99,7 @@ func (s *Store) Report(now time.Duration, r *cluster.Report) error {
 	if n.Incarnation > r.Incarnation {
 		return cluster.Errorf(cluster.Stale, "worker %s: a newer process (incarnation %d) is registered", r.Node, n.Incarnation)
 	}
-	n.heard = now
+	n.seen, n.heard = now, heard
 	if r.Sequence <= n.report.Sequence {
 		return nil
 	}
@@ -119,6 +121,7 @@ const TickEvery = 20 * time.Millisecond
 
 // Tick unregisters silent nodes, and pushes when the roster changed or the staleness bound is reached.
 func (s *Store) Tick(now time.Duration) Actions {
+	s.silence.look(now)
 	s.expire(now)
 	stale := s.cfg.MaxStaleness > 0 && s.version > s.pushed && now-s.pushedAt >= s.cfg.MaxStaleness
 	if !s.rosterDirty && !stale {
@@ -138,7 +141,7 @@ type counted struct {
 	incarnation int64
 	decisions   int64
 	replica     *replica      // nil: not registered
-	gone        time.Duration // when it was first seen to be so; 0: not yet
+	gone        time.Duration // when it was first seen to be so, on the clock of silence; 0: not yet
 }
 
 // count adds a scheduler's decisions and reports whether the total crossed a multiple of b.

@@ -43,13 +43,26 @@ func registerScheduler(t *testing.T, s *datastore.Store, name string, incarnatio
 	return snapshot
 }
 
+// hum lets somebody who is not registered be heard all the time.
+func hum(s *datastore.Store, from, to time.Duration) {
+	for at := from; at < to; {
+		at = min(at+time.Second, to)
+		_ = s.Report(at, &cluster.Report{Node: "elsewhere"}) // it is refused
+	}
+}
+
 func delta(scheduler string, incarnation, decisions int64, placed ...cluster.Placed) *cluster.Delta {
 	return &cluster.Delta{Scheduler: scheduler, Incarnation: incarnation, Decisions: decisions, Placed: placed}
 }
 
 func flush(t *testing.T, s *datastore.Store, d *cluster.Delta) datastore.Actions {
 	t.Helper()
-	actions, err := s.Flush(0, d)
+	return flushAt(t, s, 0, d)
+}
+
+func flushAt(t *testing.T, s *datastore.Store, now time.Duration, d *cluster.Delta) datastore.Actions {
+	t.Helper()
+	actions, err := s.Flush(now, d)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -32,6 +32,7 @@ type stage struct {
 	s     *datastore.Store
 	way   map[string]datastore.Push // the push under way, by scheduler
 	asked int64                     // by the last settle
+	heard time.Duration             // up to when somebody was
 	out   strings.Builder
 }
 
@@ -41,11 +42,16 @@ func (st *stage) start(incarnation int64) {
 	if err != nil {
 		st.t.Fatal(err)
 	}
-	st.s, st.way = s, map[string]datastore.Push{}
+	st.s, st.way, st.heard = s, map[string]datastore.Push{}, 0
 }
 
-// run carries a command out. Processes have incarnation 1 unless it says otherwise.
+// run carries a command out. Processes have incarnation 1 unless it says otherwise. Until it comes, somebody is heard all
+// the time, but for the time that nobody-heard takes.
 func (st *stage) run(c *transcript.Command, now time.Duration) {
+	if c.Verb != "nobody-heard" {
+		hum(st.s, st.heard, now)
+	}
+	st.heard = now
 	incarnation := transcript.Value(c, "incarnation", int64(1))
 	switch c.Verb {
 	case "worker": // name address incarnation cores: it registers
@@ -62,7 +68,7 @@ func (st *stage) run(c *transcript.Command, now time.Duration) {
 	case "scheduler-leaves": // name incarnation
 		fmt.Fprintf(&st.out, "was registered: %v\n", st.s.UnregisterScheduler(c.Word(0), incarnation))
 	case "check": // scheduler incarnation
-		st.fails(st.s.CheckScheduler(c.Word(0), incarnation))
+		st.fails(st.s.CheckScheduler(now, c.Word(0), incarnation))
 	case "flush": // scheduler incarnation decisions worker=(number, tasks, ms, incarnation of the worker) ...
 		d := delta(c.Word(0), incarnation, transcript.Value(c, "decisions", int64(0)))
 		st.loads(c, func(worker string, number, process int64, l cluster.Load) {
@@ -79,6 +85,7 @@ func (st *stage) run(c *transcript.Command, now time.Duration) {
 			r.Received = append(r.Received, cluster.Received{Scheduler: scheduler, Incarnation: process, Number: number, Received: l})
 		})
 		st.fails(st.s.Report(now, &r))
+	case "nobody-heard":
 	case "tick":
 		st.perform(st.s.Tick(now))
 	case "settle":

@@ -90,6 +90,14 @@ func (s *fakeScheduler) snapshots() []cluster.Snapshot {
 
 var one = cluster.LoadOf(cluster.Shape{Demand: cluster.Resources{1000, 100}, Duration: 1000})
 
+// check asks whether the scheduler is still registered.
+func (s *fakeScheduler) check(t *testing.T) {
+	t.Helper()
+	if err := s.data.CheckScheduler(t.Context(), s.ref.Name, s.ref.Incarnation); err != nil {
+		t.Error(err)
+	}
+}
+
 // place makes n decisions for each of the workers.
 func (s *fakeScheduler) place(n int64, workers ...string) {
 	s.sum.Placed = nil

@@ -51,7 +51,7 @@ func (d *Daemon) UnregisterScheduler(_ context.Context, name string, incarnation
 func (d *Daemon) CheckScheduler(_ context.Context, name string, incarnation int64) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.store.CheckScheduler(name, incarnation)
+	return d.store.CheckScheduler(d.now(), name, incarnation)
 }
 
 // Flush merges a scheduler's delta; a full batch starts a push.
@@ -133,5 +133,5 @@ func (d *Daemon) measure(r *telemetry.Registry) {
 		d.mu.Unlock()
 		set(float64(n))
 	})
-	r.OnCollect("rpcs_total", "Request messages by kind and direction.", []string{"direction", "method"}, telemetry.RPCs(d.counters.Map))
+	telemetry.RPCs(r, d.counters.Map)
 }

@@ -53,7 +53,45 @@ func TestSilentSchedulerIsUnregistered(t *testing.T) {
 			if names := b.registered(t); len(names) != want {
 				t.Errorf("at %v: registered %v, want %d", time.Duration(10*i)*time.Second, names, want)
 			}
-			pass(10*time.Second - 2*datastore.TickEvery)
+			for range 5 {
+				pass(2*time.Second - 2*datastore.TickEvery/5)
+				other.check(t)
+			}
+		}
+	})
+}
+
+// A data service that is cut off for less than three node timeouts gives nobody up, neither then nor when the workers come back one by one.
+func TestWhoIsCutOffGivesNobodyUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := start(t, func(c *Config) { c.Store.NodeTimeout = 2500 * time.Millisecond })
+		s := b.scheduler(t, "s1")
+		b.nodes(t, "w1", "w2", "w3")
+		sequence := int64(0)
+		report := func(names ...string) {
+			sequence++
+			for _, name := range names {
+				if err := b.client.Report(t.Context(), cluster.Report{Node: name, Incarnation: 1, Sequence: sequence}); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+		pass(7 * time.Second)
+		s.check(t)
+		report("w1")
+		pass(2 * time.Second)
+		report("w1", "w2")
+		pass(400 * time.Millisecond)
+		report("w1", "w2", "w3")
+		if status, err := b.client.Status(t.Context()); err != nil || len(status.Nodes) != 3 {
+			t.Fatalf("%+v (%v), want three workers", status.Nodes, err)
+		}
+		for range 6 { // w3 has died
+			pass(500 * time.Millisecond)
+			report("w1", "w2")
+		}
+		if status, err := b.client.Status(t.Context()); err != nil || len(status.Nodes) != 2 {
+			t.Errorf("%+v (%v), want the two that live", status.Nodes, err)
 		}
 	})
 }
