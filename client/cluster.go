@@ -7,17 +7,25 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"time"
 
-	"dodoor/generator/drive"
+	"dodoor/generator"
+	"dodoor/generator/session"
 	"dodoor/internal/cluster"
 	"dodoor/internal/rpc"
 )
 
 // Cluster is whom a client talks to.
 type Cluster struct {
-	Schedulers []drive.Target
-	Nodes      func(context.Context) ([]cluster.NodeStatus, error) // the workers that are registered
+	Schedulers []session.Target
+	Nodes      func(context.Context) ([]cluster.NodeStatus, error) // the workers that are registered; nil: nobody asks workers
 	Connect    func(address string) Worker                         // does not wait
+
+	// Listed and Join let submissions follow the schedulers that are registered, as session.Config says. nil: they do not.
+	Listed func(context.Context) ([]cluster.SchedulerRef, error)
+	Join   func(cluster.SchedulerRef) session.Target
+
+	News func(*generator.News) // what submissions find out about schedulers; it does not wait. nil: nobody wants to know
 
 	mu      sync.Mutex
 	known   map[string]string // addresses of workers, by name
@@ -111,7 +119,7 @@ func (e awayError) Error() string {
 func (e awayError) Unwrap() error { return e.err }
 
 // each calls do for every scheduler at once, and returns the errors in their order, with the scheduler's name.
-func (c *Cluster) each(do func(i int, s *drive.Target) error) []error {
+func (c *Cluster) each(do func(i int, s *session.Target) error) []error {
 	errs := make([]error, len(c.Schedulers))
 	var calls sync.WaitGroup
 	for i := range c.Schedulers {
@@ -123,4 +131,16 @@ func (c *Cluster) each(do func(i int, s *drive.Target) error) []error {
 	}
 	calls.Wait()
 	return errs
+}
+
+// pause waits, unless ctx ends.
+func pause(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
 }

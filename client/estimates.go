@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"dodoor/generator/drive"
+	"dodoor/generator/session"
 	"dodoor/internal/cluster"
 )
 
@@ -15,7 +15,7 @@ import (
 // seen most. What is known is returned along with the errors of those who do not answer.
 func (c *Cluster) Estimates(ctx context.Context, q cluster.EstimateQuery) ([]cluster.Estimate, error) {
 	lists := make([][]cluster.Estimate, len(c.Schedulers))
-	errs := c.each(func(i int, s *drive.Target) (err error) {
+	errs := c.each(func(i int, s *session.Target) (err error) {
 		lists[i], err = s.Service.Estimates(ctx, q)
 		return err
 	})

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"dodoor/generator/drive"
+	"dodoor/generator/session"
 	"dodoor/internal/cluster"
 	"dodoor/internal/rpc"
 	"dodoor/job"
@@ -49,9 +49,9 @@ func newScheduler(name string) *fakeScheduler {
 
 // of is a cluster of fakes.
 func of(fakes ...*fakeScheduler) *Cluster {
-	c := &Cluster{}
+	c := (&Cluster{}).with()
 	for _, f := range fakes {
-		c.Schedulers = append(c.Schedulers, drive.Target{Name: f.name, Address: f.name + ":1", Service: f})
+		c.Schedulers = append(c.Schedulers, session.Target{Name: f.name, Address: f.name + ":1", Service: f})
 	}
 	return c
 }
@@ -71,7 +71,9 @@ func (f *fakeScheduler) Submit(ctx context.Context, r cluster.SubmitRequest) (re
 	if f.room > 0 && f.open()+len(r.Tasks) > f.room {
 		return nil, cluster.Errorf(cluster.Overloaded, "no room")
 	}
-	f.job = *r.Job
+	if r.Job != nil {
+		f.job = *r.Job
+	}
 	size := 0
 	for i := range r.Tasks {
 		size += len(r.Tasks[i].ID) + len(r.Tasks[i].Command.Digest) + len(strings.Join(r.Tasks[i].Command.Entries, ""))
@@ -172,6 +174,9 @@ func (f *fakeScheduler) Collect(ctx context.Context, r cluster.CollectRequest) (
 func (f *fakeScheduler) CancelJob(context.Context, string) (int64, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if f.fault != nil && f.fault(0) != nil {
+		return 0, f.fault(0)
+	}
 	n := int64(0)
 	for _, t := range f.tasks {
 		if t.Outcome == cluster.NoOutcome {

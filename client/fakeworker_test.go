@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"dodoor/internal/cluster"
@@ -14,6 +15,7 @@ import (
 type fakeWorker struct {
 	rpc.Worker
 	outputs map[string][2]string
+	tasks   []cluster.TaskStatus
 	lost    map[string]int // bytes of standard output that were not kept
 	refuses string
 	away    bool
@@ -39,6 +41,34 @@ func (f *fakeWorker) Refuses(context.Context, cluster.Template) (string, error) 
 func (f *fakeWorker) ForgetJob(_ context.Context, job string) error {
 	f.forgotten = job
 	return nil
+}
+
+// Tasks tells all of its tasks that are asked for on one page.
+func (f *fakeWorker) Tasks(_ context.Context, q cluster.TaskQuery) (found []cluster.TaskStatus, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.away {
+		return nil, errors.New("nobody there")
+	}
+	for _, s := range f.tasks {
+		if (q.ID == "" || q.ID == s.ID) && (q.Job == "" || q.Job == s.Job) && q.After == "" && !slices.Contains(q.Answering, s.Scheduler) {
+			found = append(found, s)
+		}
+	}
+	return found, nil
+}
+
+// Cancel ends a task at once.
+func (f *fakeWorker) Cancel(_ context.Context, id, _ string) (bool, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for i := range f.tasks {
+		if s := &f.tasks[i]; s.ID == id && s.Phase != cluster.Ended {
+			s.Phase, s.Record = cluster.Ended, &cluster.TaskRecord{ID: id, Outcome: cluster.Cancelled}
+			return true, nil
+		}
+	}
+	return false, nil
 }
 
 func (f *fakeWorker) Output(_ context.Context, r cluster.OutputRequest) (c cluster.OutputChunk, err error) {

@@ -8,7 +8,6 @@ import (
 
 	"pgregory.net/rapid"
 
-	"dodoor/generator/drive"
 	"dodoor/internal/cluster"
 	"dodoor/job"
 )
@@ -33,29 +32,6 @@ func TestSilentForAMoment(t *testing.T) {
 			}
 		})
 	}
-}
-
-// A template that a scheduler asked for goes there, also when another message has brought it meanwhile: the scheduler may
-// have forgotten it since.
-func TestForgottenTwice(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		a, s := newScheduler("a"), array(t, 5)
-		r := &submission{Submission: s, calls: t.Context()}
-		p := newPeer(r, 0, drive.Target{Name: "a", Service: a})
-		another := func() { p.known.add(map[string]bool{s.Plan.At(0).Digest: true}) }
-		another()
-		a.fault = func(call int) error {
-			if call == 2 {
-				another()
-				return cluster.Errorf(cluster.Overloaded, "no room")
-			}
-			return nil
-		}
-		refused, err := p.submit([]cluster.TaskSpec{r.spec(s.Plan.At(0)), r.spec(s.Plan.At(1))})
-		if err != nil || len(refused) > 0 || len(a.tasks) != 2 {
-			t.Errorf("%v, %v, %d tasks", refused, err, len(a.tasks))
-		}
-	})
 }
 
 // Whatever becomes of messages, every task is taken, and of those that somebody waits for each ends once. No scheduler fails

@@ -82,11 +82,13 @@ func (l *locked) Write(data []byte) (int, error) {
 	return l.half.Write(data)
 }
 
-// Find returns the worker that has the output of an attempt: the one that is named, or any other.
+// Find returns the worker that has the output of an attempt: the one that is named, if one is, or any other.
 func (c *Cluster) Find(ctx context.Context, o Output) (string, error) {
-	_, first := c.read(ctx, o, false, 0, 1, 0)
-	if first == nil {
-		return o.Worker, nil
+	first := errUnknownTask
+	if o.Worker != "" {
+		if _, first = c.read(ctx, o, false, 0, 1, 0); first == nil {
+			return o.Worker, nil
+		}
 	}
 	nodes, err := c.Nodes(ctx)
 	if err != nil {
@@ -99,6 +101,9 @@ func (c *Cluster) Find(ctx context.Context, o Output) (string, error) {
 				return o.Worker, nil
 			}
 		}
+	}
+	if o.Attempt == 0 {
+		return "", fmt.Errorf("no worker has output of it: %w", first)
 	}
 	return "", fmt.Errorf("no worker has attempt %d: %w", o.Attempt, first)
 }

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"sync"
 
-	"dodoor/generator/drive"
+	"dodoor/generator/session"
 	"dodoor/internal/cluster"
 )
 
@@ -61,7 +61,7 @@ func (c *Cluster) Job(ctx context.Context, id string) (Job, error) {
 // shares asks every scheduler.
 func (c *Cluster) shares(ctx context.Context, q cluster.JobQuery) ([][]cluster.JobStatus, []error) {
 	shares := make([][]cluster.JobStatus, len(c.Schedulers))
-	errs := c.each(func(i int, s *drive.Target) (err error) {
+	errs := c.each(func(i int, s *session.Target) (err error) {
 		shares[i], err = s.Service.Jobs(ctx, q)
 		if errors.Is(err, cluster.UnknownTask) {
 			return nil
@@ -98,20 +98,28 @@ func (j *Job) add(share *cluster.JobStatus) {
 	j.Unknown = max(0, j.Tasks-j.Accepted)
 }
 
-// Cancel cancels what has not ended of a job. It returns how many tasks that is.
+// Cancel cancels what has not ended of a job, and what workers have of it for schedulers that are gone. It returns how many
+// tasks that is. The error is of those who do not answer: what a scheduler has and no worker holds goes on if it comes back.
 func (c *Cluster) Cancel(ctx context.Context, id string) (int64, error) {
-	return c.sum(func(s *drive.Target) (int64, error) { return s.Service.CancelJob(ctx, id) })
+	n, errs := c.sum(func(s *session.Target) (int64, error) { return s.Service.CancelJob(ctx, id) })
+	more, atWorkers := c.cancelOrphans(ctx, id, c.answering(errs))
+	err := errors.Join(errs...)
+	if err == nil {
+		return n + more, nil // workers that do not answer are their schedulers' affair
+	}
+	return n + more, errors.Join(err, atWorkers)
 }
 
 // Retry runs again what ended otherwise than well. It returns how many tasks that is.
 func (c *Cluster) Retry(ctx context.Context, id string) (int64, error) {
-	return c.sum(func(s *drive.Target) (int64, error) { return s.Service.RetryJob(ctx, id) })
+	n, errs := c.sum(func(s *session.Target) (int64, error) { return s.Service.RetryJob(ctx, id) })
+	return n, errors.Join(errs...)
 }
 
 // sum adds up what something is about at every scheduler. Who knows nothing of the job adds nothing.
-func (c *Cluster) sum(do func(*drive.Target) (int64, error)) (total int64, err error) {
+func (c *Cluster) sum(do func(*session.Target) (int64, error)) (total int64, errs []error) {
 	var mu sync.Mutex
-	errs := c.each(func(_ int, s *drive.Target) error {
+	errs = c.each(func(_ int, s *session.Target) error {
 		n, err := do(s)
 		if errors.Is(err, cluster.UnknownTask) {
 			return nil
@@ -121,14 +129,14 @@ func (c *Cluster) sum(do func(*drive.Target) (int64, error)) (total int64, err e
 		total += n
 		return err
 	})
-	return total, errors.Join(errs...)
+	return total, errs
 }
 
 // Forget has all services forget a job that has ended, and what its tasks printed. It is false when no scheduler knew it.
 func (c *Cluster) Forget(ctx context.Context, id string) (bool, error) {
 	var mu sync.Mutex
 	known := false
-	errs := c.each(func(_ int, s *drive.Target) error {
+	errs := c.each(func(_ int, s *session.Target) error {
 		was, err := s.Service.ForgetJob(ctx, id)
 		if errors.Is(err, cluster.UnknownTask) {
 			return nil

@@ -8,9 +8,12 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+
+	"dodoor/internal/terminal"
 )
 
-// Terminal writes what tasks print to standard output and standard error.
+// Terminal writes what tasks print to standard output and standard error. A writer that holds something back is asked to write it
+// at the end of a task.
 type Terminal struct {
 	Out, Err io.Writer
 	Tag      func(position int64) string // goes before each line, with a tab; nil: nothing does
@@ -52,6 +55,9 @@ func (t *Terminal) Write(data []byte, errors bool) error {
 // End implements Sink. A line without an end gets one where lines have tags: the next task's tag would follow it.
 func (t *Terminal) End() error {
 	for k, w := range [...]io.Writer{t.Out, t.Err} {
+		if err := terminal.Flush(w); err != nil {
+			return err
+		}
 		if t.open[k] {
 			t.open[k] = false
 			if _, err := w.Write([]byte{'\n'}); err != nil {

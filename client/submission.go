@@ -1,24 +1,28 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"sync"
+	"math/rand/v2"
+	"slices"
 	"time"
 
 	"dodoor/generator"
+	"dodoor/generator/session"
 	"dodoor/internal/cluster"
 	"dodoor/job"
 )
 
 const (
-	connections = 4       // messages under way per scheduler
-	chunkBytes  = 1 << 18 // of tasks in one message, about: the largest template has room beside them
-	chunkTasks  = 512     // tasks in one message
-	feed        = 256     // tasks that are made at a time
-	backlog     = 4096    // tasks that are made and not accepted, at most
-	window      = 1 << 16 // tasks per scheduler that have not ended, at most, while somebody waits for their ends
+	connections = 4                    // messages under way per scheduler
+	chunkBytes  = 1 << 18              // of tasks in one message, about: the largest template has room beside them
+	chunkTasks  = 512                  // tasks in one message
+	feed        = 256                  // tasks that are made at a time
+	backlog     = 4096                 // tasks that are made and not accepted, at most
+	pollPause   = 5 * time.Millisecond // between two polls: ends gather, and nobody waits long for what a task printed
+	window      = 1 << 16              // tasks per scheduler that have not ended, at most, while somebody waits for their ends
 )
 
 // Submission is a job on its way to the schedulers.
@@ -51,60 +55,59 @@ type Interrupts struct {
 	Hurry  <-chan struct{} // waits no longer
 }
 
-// submission drives a generator.Client: what becomes of which task is decided there.
+// submission feeds a session with the tasks of a plan. The session's lock guards it.
 type submission struct {
 	*Submission
 	cluster *Cluster
-	start   time.Time
+	session *session.Session
 	limit   int
-	batch   int
-	calls   context.Context
-	cut     context.CancelFunc
-	all     sync.WaitGroup
-	peers   []*peer
 
-	mu      sync.Mutex
-	client  *generator.Client
 	fed     int64 // tasks of the plan that the client knows
 	fails   int64
 	stopped bool // nothing more is fed
 	failure error
-	alarm   *time.Timer
 	over    chan struct{}
 	rest    chan struct{} // the rest is to be cancelled
 	ended   bool
-
-	underWay int           // messages
-	quiet    chan struct{} // nothing more is fed, and no message is under way
-	isQuiet  bool
+	quiet   chan struct{} // nothing more is fed, and no message is under way
+	isQuiet bool
 }
 
-// Submit brings a job to the schedulers. It returns when they have all of it or, where somebody waits for ends, when every
-// task has ended. When a task is refused, what was accepted is cancelled, and the error says why.
+// Submit brings a job to the schedulers, of which it follows the list. It returns when they have all of it or, where somebody
+// waits for ends, when every task has ended. When a task is refused, what was accepted is cancelled, and the error says why.
 func (c *Cluster) Submit(ctx context.Context, s *Submission, by Interrupts) error {
-	r := &submission{Submission: s, cluster: c, start: time.Now(), over: make(chan struct{}), rest: make(chan struct{}),
-		quiet: make(chan struct{}), alarm: time.NewTimer(0)}
-	r.limit = s.Window
-	if r.limit == 0 {
-		r.limit = window * len(c.Schedulers)
+	r := &submission{Submission: s, cluster: c, over: make(chan struct{}), rest: make(chan struct{}), quiet: make(chan struct{})}
+	if r.limit = s.Window; r.limit == 0 {
+		r.limit = window * max(1, len(c.Schedulers))
 	}
-	r.batch = max(1, min(chunkTasks, chunkBytes/s.Plan.Size()))
-	r.calls, r.cut = context.WithCancel(context.Background())
-	cfg := generator.ClientConfig{Connections: connections, MaxBatch: r.batch, PollPause: pollPause}
-	for i, target := range c.Schedulers {
-		cfg.Schedulers = append(cfg.Schedulers, cluster.SchedulerRef{Name: target.Name, Address: target.Address})
-		r.peers = append(r.peers, newPeer(r, i, target))
-	}
-	r.client = generator.NewClient(cfg)
-	for _, p := range r.peers {
-		p.serve()
-	}
-	r.all.Go(r.watch)
-	r.step(r.client.Start)
+	batch := max(1, min(chunkTasks, chunkBytes/s.Plan.Size()))
+	r.session = session.New(session.Config{
+		ClientConfig: generator.ClientConfig{Connections: connections, MaxBatch: batch, PollPause: pollPause, Seed: rand.Uint64()},
+		Targets:      c.inTurn(s.Job.ID), Name: s.Job.ID, Silent: s.Ended == nil, Job: &s.Job,
+		Task:   func(i int32) cluster.TaskSpec { return r.spec(r.Plan.At(int64(i))) },
+		Listed: c.Listed, Connect: c.Join, Ended: r.end, News: c.News, After: r.after,
+	}, time.Now())
+	r.session.Start()
 	err := r.wait(ctx, by)
-	r.cut()
-	r.all.Wait()
+	r.session.Close()
 	return err
+}
+
+// inTurn lists the schedulers from another one on for every name: those who submit little do not all begin with the first.
+func (c *Cluster) inTurn(name string) []session.Target {
+	n := len(c.Schedulers)
+	if n == 0 {
+		return nil
+	}
+	first := int(cluster.HashID(name) % uint64(n))
+	return append(slices.Clone(c.Schedulers[first:]), c.Schedulers[:first]...)
+}
+
+// spec is a task as a scheduler is told of it, with its template.
+func (r *submission) spec(t job.Task) cluster.TaskSpec {
+	return cluster.TaskSpec{ID: job.TaskID(r.Job.ID, t.Index), Type: cluster.CommandType, Demand: t.Demand, Duration: t.Duration,
+		LearnCores: t.LearnCores, LearnMemory: t.LearnMemory, AtMostOnce: r.AtMostOnce, TimeScale: 1,
+		Command: &cluster.Command{Digest: t.Digest, Template: t.Template, Job: r.Job.ID, Index: t.Index, Entries: t.Entries}}
 }
 
 // wait returns when all is done, if need be by cancelling the rest.
@@ -121,9 +124,9 @@ func (r *submission) wait(ctx context.Context, by Interrupts) error {
 	case <-by.Cancel:
 		interrupted = ErrInterrupted
 	}
-	r.step(func(now time.Duration) *generator.Actions {
+	r.session.Step(func(c *generator.Client, now time.Duration) *generator.Actions {
 		r.stopped = true
-		return r.client.Stop(now)
+		return c.Stop(now)
 	})
 	r.cancel(by)
 	if r.Ended == nil {
@@ -132,8 +135,8 @@ func (r *submission) wait(ctx context.Context, by Interrupts) error {
 	select {
 	case <-r.over:
 	case <-by.Hurry:
-		r.step(func(now time.Duration) *generator.Actions {
-			return r.client.Abandon(now, "given up: its end was not waited for")
+		r.session.Step(func(c *generator.Client, now time.Duration) *generator.Actions {
+			return c.Abandon(now, "given up: its end was not waited for")
 		})
 	}
 	return r.outcome(interrupted)
@@ -141,15 +144,17 @@ func (r *submission) wait(ctx context.Context, by Interrupts) error {
 
 // cancel cancels what the schedulers have of the job, and then what was on its way to them meanwhile.
 func (r *submission) cancel(by Interrupts) {
-	ctx, cancel := context.WithCancel(r.calls)
+	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
+	there := &Cluster{Schedulers: r.session.Present(), Nodes: r.cluster.Nodes, Connect: r.cluster.Connect}
+	defer there.Close()
 	cancelled := make(chan struct{})
 	go func() {
 		defer close(cancelled)
-		_, err := r.cluster.Cancel(ctx, r.Job.ID)
+		_, err := there.Cancel(ctx, r.Job.ID)
 		select {
 		case <-r.quiet:
-			_, err = r.cluster.Cancel(ctx, r.Job.ID)
+			_, err = there.Cancel(ctx, r.Job.ID)
 		case <-ctx.Done():
 		}
 		if err != nil && ctx.Err() == nil {
@@ -173,20 +178,12 @@ func (r Refused) Unwrap() error { return r.error }
 // ErrInterrupted says that somebody wanted it so.
 var ErrInterrupted = errors.New("interrupted: the rest of the job is cancelled")
 
-func (r *submission) outcome(interrupted error) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.failure != nil {
-		return r.failure
-	}
-	return interrupted
+func (r *submission) outcome(interrupted error) (err error) {
+	r.session.With(func(*generator.Client) { err = r.failure })
+	return cmp.Or(err, interrupted)
 }
 
 // fail keeps the first thing that went wrong.
 func (r *submission) fail(err error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.failure == nil {
-		r.failure = err
-	}
+	r.session.With(func(*generator.Client) { r.failure = cmp.Or(r.failure, err) })
 }

@@ -6,16 +6,17 @@ import (
 	"fmt"
 	"iter"
 
-	"dodoor/generator/drive"
+	"dodoor/generator/session"
 	"dodoor/internal/cluster"
+	"dodoor/job"
 )
 
 // page is how many tasks of a job are asked for at a time, at most: a scheduler answers with as many as fit into a message.
 const page = 8192
 
 // Tasks are the tasks of a job in the order of their indices, from a first one on; those alone that ended otherwise than
-// well, if that is asked. The last thing that comes is an error, if there is one: of the schedulers that did not answer, whose
-// tasks, or further tasks, are missing.
+// well, if that is asked. Of schedulers that are gone, those come that workers hold. The last thing that comes is an error,
+// if there is one: of those who did not answer, whose tasks, or further tasks, may be missing.
 func (c *Cluster) Tasks(ctx context.Context, id string, from int64, unsuccessful bool) iter.Seq2[cluster.JobTask, error] {
 	return func(yield func(cluster.JobTask, error) bool) {
 		streams := make([]*stream, len(c.Schedulers))
@@ -24,12 +25,23 @@ func (c *Cluster) Tasks(ctx context.Context, id string, from int64, unsuccessful
 				query: cluster.JobTaskQuery{Job: id, From: from, Max: page, Unsuccessful: unsuccessful}}
 		}
 		var errs []error
-		for {
+		silent, after := make([]error, len(streams)), from
+		for asked := -1; ; {
 			var next *cluster.JobTask
-			for _, s := range streams {
+			for i := 0; i < len(streams); i++ {
+				s := streams[i]
 				head, err := s.head(ctx)
 				if err != nil {
 					errs = append(errs, err)
+					silent[i] = err
+				}
+				if last := i == len(streams)-1; last && len(errs) > asked { // at first, and when somebody does not answer any more
+					held, err := c.orphans(ctx, id, after, unsuccessful, c.answering(silent))
+					if err != nil && len(errs) > 0 {
+						errs = append(errs, err)
+					}
+					asked = len(errs)
+					streams = append(streams, &stream{tasks: held, last: true})
 				}
 				if head != nil && (next == nil || head.Index < next.Index || head.Index == next.Index && better(head, next)) {
 					next = head
@@ -42,6 +54,7 @@ func (c *Cluster) Tasks(ctx context.Context, id string, from int64, unsuccessful
 				return
 			}
 			task := *next
+			after = task.Index + 1
 			for _, s := range streams {
 				s.skip(task.Index)
 			}
@@ -55,21 +68,22 @@ func (c *Cluster) Tasks(ctx context.Context, id string, from int64, unsuccessful
 // better tells which of two accounts of a task counts, that two schedulers were given: the one that finished, then the one
 // that goes on.
 func better(a, b *cluster.JobTask) bool {
-	rank := func(t *cluster.JobTask) int {
-		switch t.Outcome {
-		case cluster.Finished:
-			return 2
-		case cluster.NoOutcome:
-			return 1
-		}
-		return 0
-	}
 	return rank(a) > rank(b)
+}
+
+func rank(t *cluster.JobTask) int {
+	switch t.Outcome {
+	case cluster.Finished:
+		return 2
+	case cluster.NoOutcome:
+		return 1
+	}
+	return 0
 }
 
 // stream is a scheduler's tasks of a job, page by page.
 type stream struct {
-	from  *drive.Target
+	from  *session.Target
 	query cluster.JobTaskQuery
 	tasks []cluster.JobTask
 	last  bool // there is no further page
@@ -101,10 +115,11 @@ func (s *stream) skip(index int64) {
 	}
 }
 
-// Task is one task of a job. One scheduler that has it is enough.
+// Task is one task of a job. One scheduler that has it is enough; where one does not answer, or none knows it, workers are
+// asked.
 func (c *Cluster) Task(ctx context.Context, id string, index int64) (cluster.JobTask, error) {
 	tasks := make([][]cluster.JobTask, len(c.Schedulers))
-	errs := c.each(func(i int, s *drive.Target) (err error) {
+	errs := c.each(func(i int, s *session.Target) (err error) {
 		tasks[i], err = s.Service.JobTasks(ctx, cluster.JobTaskQuery{Job: id, From: index, Max: 1})
 		if cluster.CodeOf(err) == cluster.UnknownTask {
 			return nil
@@ -119,6 +134,15 @@ func (c *Cluster) Task(ctx context.Context, id string, index int64) (cluster.Job
 			}
 		}
 	}
+	if best == nil {
+		held, err := c.Held(ctx, cluster.TaskQuery{ID: job.TaskID(id, index)}, allTasks)
+		for i := range held {
+			if t := orphan(&held[i]); held[i].Job == id && held[i].Index == index && (best == nil || better(&t, best)) {
+				best = &t
+			}
+		}
+		errs = append(errs, err)
+	}
 	if best != nil {
 		return *best, nil
 	}
@@ -128,5 +152,5 @@ func (c *Cluster) Task(ctx context.Context, id string, index int64) (cluster.Job
 	return cluster.JobTask{}, fmt.Errorf("task %d of job %s: %w", index, id, errUnknownTask)
 }
 
-// errUnknownTask says that no scheduler has anything of it.
-var errUnknownTask = errors.New("no scheduler knows it (any more)")
+// errUnknownTask says that nobody has anything of it.
+var errUnknownTask = errors.New("no scheduler and no worker knows it (any more)")

@@ -14,6 +14,7 @@ const (
 	mixStream
 	azureStream
 	burstStream
+	jitterStream
 )
 
 // maxDue bounds when the last request may be due, so that a rate mistyped by orders of magnitude is

@@ -3,6 +3,7 @@ package generator
 import (
 	"cmp"
 	"fmt"
+	"math/rand/v2"
 	"time"
 
 	"dodoor/internal/cluster"
@@ -16,6 +17,7 @@ type ClientConfig struct {
 	Connections int                    // messages under way per scheduler; 0: any number
 	MaxBatch    int                    // tasks in one message; at least 1
 	PollPause   time.Duration          // between two polls of a scheduler: [PollPause], or none
+	Seed        uint64                 // of the jitter with which it comes back to a scheduler that takes nothing
 
 	Patience     time.Duration // how long no scheduler at all may take tasks [10 s]
 	DrainTimeout time.Duration // wait for results after Stop [30 s]
@@ -34,6 +36,7 @@ const (
 	idle     state = iota // not due yet
 	queued                // due, waits for a connection or for a scheduler
 	sending               // in a message
+	held                  // at most once, and its scheduler may have it: waits until that one can be asked again
 	accepted              // its scheduler owes a result
 	ended
 )
@@ -46,8 +49,13 @@ type clientTask struct {
 	submissions int32         // that may have been taken
 	state       state
 	alone       bool // a message with it and others failed over one of them
-	doubted     bool // some scheduler may hold it that is not asked any more
+	whole       bool // its scheduler does not know its template
+	doubted     bool // some scheduler may hold it that did not say so, or is not asked any more
+	once        bool // must not run twice
 }
+
+// bound tells whether a task may go to its scheduler alone, until that says whether it has it.
+func (t *clientTask) bound() bool { return t.once && t.doubted }
 
 const nobody = -1
 
@@ -66,9 +74,11 @@ type Client struct {
 	doubtful   map[attempt]bool
 	unassigned []int32 // due, and no scheduler takes them
 	spare      cluster.Spare[Message]
+	rng        *rand.Rand
 
-	unsubmitted int // tasks that are idle
-	open        int // tasks that have not ended
+	unsubmitted int  // tasks that are idle
+	open        int  // tasks that have not ended
+	risky       bool // some task must not run twice
 
 	away      int           // schedulers that do not answer, are draining or have left
 	noneSince time.Duration // since when all are; Never: some are not
@@ -86,6 +96,7 @@ type Actions struct {
 	Join  []Member      // to connect to, before anything goes there
 	Send  []*Message    // to post at once; each belongs to the carrier until Accepted or Failed
 	Poll  []Poll        // to put, each at its time; one per scheduler at a time
+	Cut   []int         // schedulers that do not answer: what is under way there fails, as Unanswered
 	Drop  []int         // schedulers that left: nothing is outstanding there, so acknowledge and hang up
 	Ended []Ending      // in the order in which they ended
 	News  []News        // for the log
@@ -94,10 +105,12 @@ type Actions struct {
 
 // Message is a submission on its way to a scheduler.
 type Message struct {
-	Scheduler int
-	Tasks     []int32
-	repeated  bool // it failed once, and may have arrived
-	losses    int  // of the scheduler when it was posted
+	Scheduler   int
+	Tasks       []int32
+	Incarnation int64 // of the scheduler's memory that may take it; 0: any may
+	Whole       bool  // templates travel along, whatever the scheduler is thought to have
+	repeated    bool  // it failed once, and may have arrived
+	losses      int   // of the scheduler when it was posted
 }
 
 // NewClient returns a client that expects no tasks yet.
@@ -105,16 +118,18 @@ func NewClient(cfg ClientConfig) *Client {
 	cfg.Patience = cmp.Or(cfg.Patience, defaultPatience)
 	cfg.DrainTimeout = cmp.Or(cfg.DrainTimeout, defaultDrainTimeout)
 	c := &Client{cfg: cfg, byID: map[string]int32{}, doubtful: map[attempt]bool{}, noneSince: Never, deadline: Never,
-		tasks: make([]clientTask, 0, cfg.Tasks)}
+		tasks: make([]clientTask, 0, cfg.Tasks), rng: rand.New(rand.NewPCG(cfg.Seed, jitterStream))}
 	for _, ref := range cfg.Schedulers {
 		c.admit(ref)
 	}
 	return c
 }
 
-// Expect announces a task, and returns its number: 0, 1, 2 ... Ids are unique.
-func (c *Client) Expect(id string) int32 {
-	c.tasks = append(c.tasks, clientTask{id: id, sent: Never, scheduler: nobody})
+// Expect announces a task, and returns its number: 0, 1, 2 ... Ids are unique. One that may run at most once is never with two
+// schedulers, and is lost rather than submitted again where it may have run.
+func (c *Client) Expect(id string, atMostOnce bool) int32 {
+	c.tasks = append(c.tasks, clientTask{id: id, sent: Never, scheduler: nobody, once: atMostOnce})
+	c.risky = c.risky || atMostOnce
 	c.unsubmitted++
 	c.open++
 	return int32(len(c.tasks) - 1)
@@ -132,6 +147,14 @@ func (c *Client) Owed() (tasks int) {
 		tasks += c.schedulers[i].owes
 	}
 	return tasks
+}
+
+// Posted returns how many messages are under way.
+func (c *Client) Posted() (messages int) {
+	for i := range c.schedulers {
+		messages += c.schedulers[i].messages
+	}
+	return messages
 }
 
 // Sent returns when a task was first handed to a connection; Never: not yet.
@@ -192,12 +215,13 @@ func (c *Client) Abandon(now time.Duration, reason string) *Actions {
 func (c *Client) begin(now time.Duration) {
 	c.now = now
 	r := &c.actions
-	r.Join, r.Send, r.Poll, r.Drop, r.Ended, r.News, r.Wake =
-		r.Join[:0], r.Send[:0], r.Poll[:0], r.Drop[:0], r.Ended[:0], r.News[:0], Never
+	r.Join, r.Send, r.Poll, r.Cut, r.Drop, r.Ended, r.News, r.Wake =
+		r.Join[:0], r.Send[:0], r.Poll[:0], r.Cut[:0], r.Drop[:0], r.Ended[:0], r.News[:0], Never
 }
 
 // finish draws the consequences of a verb: what waits for nothing any more is sent or given up.
 func (c *Client) finish() *Actions {
+	c.giveUpSilent()
 	c.adopt()
 	c.checkPatience()
 	if c.deadline != Never && c.now >= c.deadline {
@@ -229,9 +253,13 @@ func (c *Client) checkPatience() {
 	if c.now-c.noneSince < c.cfg.Patience || c.unsubmitted == 0 && len(c.unassigned) == 0 {
 		return
 	}
-	reason := fmt.Sprintf("no scheduler took tasks for %v (%v)", c.cfg.Patience, c.schedulers[c.members[0]].trouble)
+	reason := fmt.Sprintf("no scheduler is registered, for %v", c.cfg.Patience)
+	if len(c.members) > 0 {
+		reason = fmt.Sprintf("no scheduler took tasks for %v (%v)", c.cfg.Patience, c.schedulers[c.members[0]].trouble)
+	}
 	for i := range c.tasks {
-		if s := c.tasks[i].state; s == idle || s == queued {
+		t := &c.tasks[i]
+		if t.state == idle || t.state == queued && !t.bound() && !c.kept(int32(i)) {
 			c.end(int32(i), NoScheduler, reason, nil)
 		}
 	}
@@ -241,11 +269,17 @@ func (c *Client) checkPatience() {
 // wake finds out when something is due that no message announces.
 func (c *Client) wake() {
 	at := c.deadline
-	if len(c.unassigned) > 0 {
+	if len(c.unassigned) > 0 || c.risky {
 		for i := range c.schedulers {
-			if p := &c.schedulers[i]; !p.down && !p.left {
+			p := &c.schedulers[i]
+			if waits := len(c.unassigned) > 0 && !p.left || len(p.held) > 0; waits && !p.down && p.restUntil > c.now {
 				at = earlier(at, p.restUntil)
 			}
+		}
+	}
+	if c.away > 0 {
+		for i := range c.schedulers {
+			at = earlier(at, c.schedulers[i].wake(c))
 		}
 	}
 	if c.noneSince != Never && (c.unsubmitted > 0 || len(c.unassigned) > 0) {

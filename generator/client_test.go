@@ -3,6 +3,7 @@ package generator
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -31,7 +32,7 @@ func expecting(schedulers, n int, change func(*ClientConfig)) *Client {
 	}
 	c := NewClient(cfg)
 	for i := range n {
-		c.Expect(fmt.Sprintf("t%d", i))
+		c.Expect(fmt.Sprintf("t%d", i), false)
 	}
 	c.Start(0)
 	for i := range schedulers {
@@ -58,6 +59,13 @@ func sends(t *testing.T, actions *Actions, want string) []*Message {
 	}
 	return slices.Clone(actions.Send)
 }
+
+// sober has a client come back on the dot.
+func sober(c *Client) { c.rng = rand.New(zeros{}) }
+
+type zeros struct{}
+
+func (zeros) Uint64() uint64 { return 1 << 34 } // the least that rand does not draw anew
 
 func ends(t *testing.T, actions *Actions, want ...Ending) {
 	t.Helper()
@@ -93,16 +101,24 @@ func TestConnections(t *testing.T) {
 	}
 }
 
-// What takes nothing is left alone, for a shorter or a longer while; its tasks go elsewhere, and wait where
-// nobody takes them.
+// What takes nothing is left alone, for as long as it says or for a shorter or a longer while, and for up to half as long
+// again; its tasks go elsewhere, and wait where nobody takes them.
 func TestRests(t *testing.T) {
-	for f, rest := range map[Failure]time.Duration{Overloaded: 100 * ms, Draining: time.Second} {
-		c := expecting(2, 3, nil)
+	for _, rests := range []struct {
+		f     Failure
+		err   error
+		least time.Duration
+	}{{Overloaded, errTest, 100 * ms}, {Draining, errTest, time.Second},
+		{Overloaded, cluster.Later(cluster.Overloaded, 3*time.Second, "full"), 3 * time.Second},
+		{Draining, cluster.Later(cluster.Draining, time.Hour, "bye"), mostRest}} {
+		c := expecting(2, 3, func(cfg *ClientConfig) { cfg.Patience = time.Hour })
 		m := sends(t, c.Submit(0, 0, 2), "a[0]")
-		m = sends(t, c.Failed(0, m[0], f, errTest), "b[2]")
-		actions := c.Failed(10*ms, m[0], f, errTest)
-		if sends(t, actions, ""); actions.Wake != rest {
-			t.Errorf("wakes at %v, want %v", actions.Wake, rest)
+		m = sends(t, c.Failed(0, m[0], rests.f, rests.err), "b[2]")
+		c.schedulers[0].restUntil = min(c.schedulers[0].restUntil, rests.least*5/4) // so that it is the first
+		actions := c.Failed(rests.least/2, m[0], rests.f, rests.err)
+		rest := actions.Wake
+		if sends(t, actions, ""); rest < rests.least || rest > rests.least*3/2 {
+			t.Errorf("wakes at %v, want %v and up to half as much more", rest, rests.least)
 		}
 		sends(t, c.Submit(rest-1, 1), "")
 		m = sends(t, c.Tick(rest), "a[0]")
@@ -200,7 +216,7 @@ func TestPolls(t *testing.T) {
 		t.Errorf("acknowledges %+v, %v", last, ok)
 	}
 	actions := c.PollFailed(30*ms, 0, NotSent, errTest)
-	if polls(actions, Poll{At: 230 * ms, Cursor: Cursor{1, 1}, Max: pollMax}); len(actions.News) > 0 {
+	if polls(actions, Poll{At: 30*ms + secondTry, Cursor: Cursor{1, 1}, Max: pollMax}); len(actions.News) > 0 {
 		t.Errorf("news after one failure: %v", actions.News)
 	}
 	if actions = c.PollFailed(230*ms, 0, Unanswered, errTest); len(actions.News) != 1 || actions.News[0].What != Silent {
@@ -254,4 +270,16 @@ func TestPoisonedMessage(t *testing.T) {
 	c.Submit(0, 2)
 	m = sends(t, c.Failed(0, m[0], Faulty, errTest), "a[2]")
 	sends(t, c.Accepted(0, m[0], nil), "a[0]")
+}
+
+// A task whose template a scheduler does not know goes there once more, with it; then it is refused.
+func TestUnknownTemplates(t *testing.T) {
+	c := expecting(2, 3, many)
+	unknown := []cluster.Refusal{{TaskID: "t2", Code: cluster.UnknownTemplate, Message: "which?"}}
+	m := sends(t, c.Submit(0, 0, 2), "a[0 2]")
+	m = sends(t, c.Accepted(0, m[0], unknown), "a[2]")
+	if !m[0].Whole {
+		t.Error("its template does not travel along")
+	}
+	ends(t, c.Accepted(0, m[0], unknown), Ending{Task: 2, Cause: Refused, Reason: "unknown template: which?", Scheduler: "a"})
 }

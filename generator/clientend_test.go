@@ -11,6 +11,7 @@ import (
 // draining one still answers for what it accepted.
 func TestNoSchedulerTakesTasks(t *testing.T) {
 	c := expecting(2, 4, func(cfg *ClientConfig) { cfg.Patience = 3 * time.Second })
+	sober(c)
 	m := append(sends(t, c.Submit(0, 0), "a[0]"), sends(t, c.Submit(0, 1), "b[1]")...)
 	c.Accepted(0, m[0], nil)
 	m = sends(t, c.Failed(time.Second, m[1], Gone, errTest), "a[1]")
@@ -44,6 +45,31 @@ func TestPatienceBeginsAnew(t *testing.T) {
 		ends(t, c.Tick(at+2*time.Second-1))
 		ends(t, c.Collected(at+2*time.Second-1, 0, records(1)))
 	}
+}
+
+// Where nobody is registered a task waits for whoever is first, and ends when that takes too long.
+func TestNobodyIsRegistered(t *testing.T) {
+	c := expecting(0, 2, func(cfg *ClientConfig) { cfg.Patience = 3 * time.Second })
+	sends(t, c.Submit(0, 0), "")
+	if actions := c.Tick(time.Second); actions.Wake != 3*time.Second {
+		t.Errorf("wakes at %v, want when patience ends", actions.Wake)
+	}
+	lost := Ending{Cause: NoScheduler, Reason: "no scheduler is registered, for 3s", Sent: Never}
+	lost2 := lost
+	lost2.Task = 1
+	ends(t, c.Tick(3*time.Second), lost, lost2)
+}
+
+// A task that must not run twice, and waits for a memory that is known, keeps no other task back.
+func TestOneThatWaitsForAMemoryKeepsNobodyBack(t *testing.T) {
+	c := expecting(1, 1, func(*ClientConfig) {})
+	sober(c)
+	c.schedulers[0].cursor.Incarnation = 0 // not told yet
+	once := c.Expect("once", true)
+	sends(t, c.Submit(0, once), "")
+	m := sends(t, c.Submit(0, 0), "a[0]")
+	sends(t, c.Failed(0, m[0], Overloaded, errTest), "")
+	sends(t, c.Tick(time.Second), "a[0]")
 }
 
 func TestStopAndAbandon(t *testing.T) {
@@ -87,7 +113,8 @@ func TestTimeout(t *testing.T) {
 
 func TestFailureOf(t *testing.T) {
 	for code, want := range map[cluster.ErrorCode]Failure{0: Unanswered,
-		cluster.Draining: Draining, cluster.Overloaded: Overloaded, cluster.Invalid: Faulty} {
+		cluster.Draining: Draining, cluster.Overloaded: Overloaded, cluster.Stale: Replaced,
+		cluster.Invalid: Faulty} {
 		if got := FailureOf(code); got != want {
 			t.Errorf("%v: %v, want %v", code, got, want)
 		}

@@ -19,6 +19,8 @@ type knowledge struct {
 	left     bool
 	dropped  bool
 	down     bool
+	since    time.Duration // it does not answer since then
+	keeps    bool          // as it said
 	rest     time.Duration
 	failures int // of polls, in a row
 	process  int64
@@ -36,6 +38,7 @@ func (w *world) begin(name string) cluster.SchedulerRef {
 	ref := cluster.SchedulerRef{Name: name, Address: fmt.Sprint("address-", n), Incarnation: int64(n + 1)}
 	w.servers, w.polls = append(w.servers, server{}), append(w.polls, nil)
 	w.servers[n].restart()
+	w.servers[n].keeps = w.keepers && rapid.Bool().Draw(w.T, "keeps")
 	w.known = append(w.known, knowledge{ref: ref, registered: true})
 	w.known[n].fresh()
 	return ref
@@ -155,8 +158,19 @@ func (w *world) accepted(m *Message) {
 // silent takes note that a scheduler does not answer any more.
 func (w *world) silent(scheduler int) {
 	if k := &w.known[scheduler]; !k.down {
-		k.down = true
-		w.gone(scheduler)
+		k.down, k.since = true, w.now
+		if !k.keeps {
+			w.gone(scheduler)
+		}
+	}
+}
+
+// outlast takes note that what a silent scheduler keeps is not waited for any more.
+func (w *world) outlast() {
+	for s := range w.known {
+		if k := &w.known[s]; k.down && k.keeps && w.now-k.since >= silence {
+			w.gone(s)
+		}
 	}
 }
 
@@ -179,7 +193,7 @@ func (w *world) answered(scheduler int) {
 	if k.down {
 		k.down, k.rest = false, 0
 	}
-	k.failures, k.process = 0, s.incarnation
+	k.failures, k.process, k.keeps = 0, s.incarnation, s.keeps
 }
 
 // farewell checks, when every task has ended, that who left is dropped at its next answer.

@@ -9,55 +9,6 @@ import (
 	"dodoor/internal/cluster"
 )
 
-// server is a dumb scheduler, one process after the other: it takes what reaches it and remembers it. It ends
-// no task before the first poll has reached it: nobody restarts, takes a task and ends it between two polls,
-// which 20 ms are for.
-type server struct {
-	incarnation int64
-	up          bool
-	cut         bool // off from its client, and working on
-	mood        Failure
-	held        map[string]bool
-	records     []cluster.TaskRecord
-	told        int64 // records that reached the client
-	polled      bool
-	broken      bool // the poll that it had before it went with the process
-}
-
-func (s *server) restart() {
-	*s = server{incarnation: s.incarnation + 1, up: true, broken: s.broken, held: map[string]bool{}, mood: Unanswered}
-}
-
-// take is the handler of a submission: the refusals, or why nothing was taken.
-func (s *server) take(ids []string) (refused []cluster.Refusal, f Failure, ok bool) {
-	if s.mood != Unanswered {
-		return nil, s.mood, false
-	}
-	if len(ids) > 1 && slices.ContainsFunc(ids, poisonous) || len(ids) == 1 && poisonous(ids[0]) {
-		return nil, Faulty, false
-	}
-	for _, id := range ids {
-		switch {
-		case s.held[id]:
-			refused = append(refused, cluster.Refusal{TaskID: id, Code: cluster.DuplicateTask})
-		case id[0] == 'r':
-			refused = append(refused, cluster.Refusal{TaskID: id, Code: cluster.NoFeasibleNode})
-		default:
-			s.held[id] = true
-		}
-	}
-	return refused, 0, true
-}
-
-func poisonous(id string) bool { return id[0] == 'p' }
-
-// finish ends a task that it holds.
-func (s *server) finish(id string) {
-	if s.polled && s.held[id] && !slices.ContainsFunc(s.records, func(r cluster.TaskRecord) bool { return r.ID == id }) {
-		s.records = append(s.records, cluster.TaskRecord{ID: id, Outcome: cluster.Finished})
-	}
-}
-
 // world is a client, its schedulers, and a dumb account of what the client may know.
 type world struct {
 	*rapid.T
@@ -70,18 +21,22 @@ type world struct {
 	messages []*Message
 	polls    []*Poll // by scheduler
 
-	known []knowledge   // by scheduler
-	owed  map[int32]int // who owes the result of a task, and answers
-	joins []int         // schedulers that are to be connected now
-	again *Message      // failed now, and may be repeated
-	maybe map[int32]int // submissions that may have been taken
-	sent  map[int32]time.Duration
-	ended map[int32]Cause
+	known   []knowledge   // by scheduler
+	owed    map[int32]int // who owes the result of a task, and answers
+	joins   []int         // schedulers that are to be connected now
+	again   *Message      // failed now, and may be repeated
+	maybe   map[int32]int // submissions that may have been taken
+	late    []copied      // messages that were given up, and are on their way
+	runs    map[string]int
+	keepers bool // there may be some
+	sent    map[int32]time.Duration
+	ended   map[int32]Cause
 }
 
 // step checks what a verb wants, and keeps it.
 func (w *world) step(actions *Actions) {
 	w.Helper()
+	w.outlast()
 	for _, m := range actions.Send {
 		w.posted(m)
 	}
@@ -107,7 +62,7 @@ func (w *world) posted(m *Message) {
 	switch {
 	case len(m.Tasks) == 0 || len(m.Tasks) > w.cfg.MaxBatch:
 		w.Fatalf("%d tasks in a message", len(m.Tasks))
-	case !repeated && k.left:
+	case !repeated && k.left && !w.client.tasks[m.Tasks[0]].bound():
 		w.Fatalf("at %v, tasks go to scheduler %d, which left", w.now, m.Scheduler)
 	case !repeated && k.down:
 		w.Fatalf("at %v, tasks go to scheduler %d, which does not answer", w.now, m.Scheduler)
@@ -161,7 +116,7 @@ func (w *world) end(e *Ending) {
 	if e.Cause == Collected && (e.Record.ID != w.ids[e.Task] || e.Taken != w.maybe[e.Task]) {
 		w.Fatalf("task %d: %+v, and %d submissions may have been taken", e.Task, e, w.maybe[e.Task])
 	}
-	if id := w.ids[e.Task]; e.Cause == Refused && id[0] == 't' {
+	if id := w.ids[e.Task]; e.Cause == Refused && (id[0] == 't' || id[0] == 'o') || e.Cause == Vanished && id[0] != 'o' {
 		w.Fatalf("task %s is refused: %s", id, e.Reason)
 	}
 }
@@ -179,6 +134,7 @@ const (
 	arrives = iota
 	lost
 	answerLost
+	delayed
 )
 
 // deliver lets a message arrive and its answer, or loses either.
@@ -188,15 +144,14 @@ func (w *world) deliver(m *Message, way int) {
 		w.failed(m, map[bool]Failure{true: NotSent, false: Gone}[s.up])
 		return
 	}
-	var ids []string
-	for _, i := range m.Tasks {
-		ids = append(ids, w.ids[i])
-	}
-	if way == lost {
+	if way == lost || way == delayed {
+		if way == delayed {
+			w.late = append(w.late, w.copied(m))
+		}
 		w.failed(m, Unanswered)
 		return
 	}
-	refused, f, ok := s.take(ids)
+	refused, f, ok := w.arrive(w.copied(m))
 	if way == answerLost {
 		w.failed(m, Unanswered)
 		return
@@ -223,7 +178,7 @@ func (w *world) failed(m *Message, f Failure) {
 		k.rest = w.now + time.Second
 	case f == Gone || f == NotSent || f == Unanswered && m.repeated:
 		w.silent(m.Scheduler)
-	case f == Unanswered:
+	case f == Unanswered && !k.down:
 		w.again = m
 	}
 	w.step(w.client.Failed(w.now, m, f, errTest))
@@ -244,7 +199,7 @@ func (w *world) answer(scheduler, way int) {
 		w.Fatalf("scheduler %d forgets its records up to %d, and %d were read", scheduler, after, s.told)
 	}
 	s.polled = s.polled || reached
-	if !reached || way == answerLost {
+	if !reached || way == answerLost || way == delayed {
 		f := Unanswered
 		if !s.up {
 			f = Gone
@@ -257,7 +212,7 @@ func (w *world) answer(scheduler, way int) {
 	}
 	w.answered(scheduler)
 	s.told = int64(len(s.records))
-	reply := cluster.CollectReply{Incarnation: s.incarnation, Cursor: s.told, Records: s.records[after:]}
+	reply := cluster.CollectReply{Incarnation: s.incarnation, Cursor: s.told, Records: s.records[after:], Keeps: s.keeps}
 	w.step(w.client.Collected(w.now, scheduler, &reply))
 }
 
@@ -272,6 +227,7 @@ func (w *world) pass(d time.Duration) {
 	w.now += d
 	if w.wake != Never && w.now >= w.wake {
 		w.now = w.wake
+		w.outlast()
 		w.step(w.client.Tick(w.now))
 	}
 }

@@ -44,7 +44,8 @@ type seat struct {
 }
 
 // failures are what a scenario calls them.
-var failures = map[string]Failure{"gone": Gone, "unanswered": Unanswered, "draining": Draining, "overloaded": Overloaded}
+var failures = map[string]Failure{"gone": Gone, "unanswered": Unanswered, "draining": Draining, "overloaded": Overloaded,
+	"replaced": Replaced}
 
 func (s *seat) play(c *transcript.Command) string {
 	verb, polled := strings.CutPrefix(c.Verb, "poll-")
@@ -56,10 +57,10 @@ func (s *seat) play(c *transcript.Command) string {
 			listed = append(listed, refOf(word))
 		}
 		return s.told(s.client.Members(c.Now, listed))
-	case c.Verb == "submit": // TASK ...
+	case c.Verb == "submit", c.Verb == "submit-once": // TASK ...
 		var due []int32
 		for _, id := range c.Words {
-			s.tasks[id] = s.client.Expect(id)
+			s.tasks[id] = s.client.Expect(id, c.Verb == "submit-once")
 			due = append(due, s.tasks[id])
 		}
 		return s.told(s.client.Submit(c.Now, due...))
@@ -67,8 +68,15 @@ func (s *seat) play(c *transcript.Command) string {
 		return s.told(s.client.Tick(c.Now))
 	case c.Verb == "took": // ADDRESS
 		return s.told(s.client.Accepted(c.Now, s.message(c), nil))
+	case c.Verb == "has": // ADDRESS TASK ...
+		var refused []cluster.Refusal
+		for _, id := range c.Words[1:] {
+			refused = append(refused, cluster.Refusal{TaskID: id, Code: cluster.DuplicateTask})
+		}
+		return s.told(s.client.Accepted(c.Now, s.message(c), refused))
 	case c.Verb == "polled": // ADDRESS [TASK ...]
 		reply := records(transcript.Value(c, "incarnation", int64(1)), c.Words[1:]...)
+		reply.Keeps = transcript.Value(c, "keeps", false)
 		return s.told(s.client.Collected(c.Now, s.scheduler(c), reply))
 	case fails && polled: // ADDRESS
 		return s.told(s.client.PollFailed(c.Now, s.scheduler(c), f, errTest))
@@ -117,7 +125,10 @@ func (s *seat) told(actions *Actions) string {
 		fmt.Fprintf(&out, "send %s to %s\n", strings.Join(ids, " "), s.address(m.Scheduler))
 	}
 	for _, e := range actions.Ended {
-		fmt.Fprintf(&out, "%s ended, taken %d times\n", s.client.tasks[e.Task].id, e.Taken)
+		if fmt.Fprintf(&out, "%s ended, taken %d times", s.client.tasks[e.Task].id, e.Taken); e.Cause == Vanished {
+			fmt.Fprintf(&out, ": lost, %s", e.Reason)
+		}
+		out.WriteString("\n")
 	}
 	for _, p := range actions.Poll {
 		fmt.Fprintf(&out, "ask %s for results\n", s.address(p.Scheduler))

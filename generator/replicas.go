@@ -1,15 +1,18 @@
 package generator
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
 	"dodoor/internal/cluster"
 )
 
+// How long a scheduler that takes nothing rests where it does not say how long.
 const (
-	drainRest    = time.Second            // before a draining scheduler is asked again
-	overloadRest = 100 * time.Millisecond // before an overloaded one is
+	drainRest    = time.Second
+	overloadRest = 100 * time.Millisecond
+	mostRest     = 30 * time.Second // whatever it says
 )
 
 // replica is one scheduler as its client sees it.
@@ -26,6 +29,7 @@ type replica struct {
 	restUntil time.Duration // takes nothing before
 	trouble   error         // why the last call failed
 	losses    int           // how often it was gone, with all that it had
+	memory
 
 	failures int    // polls in a row
 	cursor   Cursor // of the results
@@ -38,12 +42,20 @@ type standing struct {
 	left     bool // is not registered any more
 }
 
-// takes reports whether a submission has a chance.
-func (p *replica) takes(now time.Duration) bool { return !p.down && !p.left && now >= p.restUntil }
+// takes reports whether the submission of a task has a chance. One that must not run twice is for a memory that is known.
+func (p *replica) takes(now time.Duration, once bool) bool {
+	return !p.left && p.hears(now) && (!once || p.known())
+}
+
+// hears reports whether a scheduler can be asked for something now.
+func (p *replica) hears(now time.Duration) bool { return !p.down && now >= p.restUntil }
 
 // preferred is the scheduler of a task's first submission: in turn, or with a share that goes to the first.
 func (c *Client) preferred(i int32) int32 {
 	n, skew := int32(len(c.members)), c.cfg.Skew
+	if n == 0 {
+		return 0 // nobody is registered, and the task waits for whoever is first
+	}
 	if skew == 0 || n == 1 {
 		return c.members[i%n]
 	}
@@ -58,10 +70,14 @@ func (c *Client) preferred(i int32) int32 {
 func (c *Client) dispatch(i, preferred int32) {
 	t, n := &c.tasks[i], int32(len(c.schedulers))
 	c.forgive(t)
+	if t.bound() {
+		c.hold(i)
+		return
+	}
 	t.state = queued
 	for k := range n {
 		p := &c.schedulers[(preferred+k)%n]
-		if p.takes(c.now) {
+		if p.takes(c.now, t.once) {
 			t.scheduler = p.index
 			p.line.push(i)
 			c.changed(p)
@@ -82,30 +98,52 @@ func (c *Client) changed(p *replica) {
 
 // adopt queues the tasks that no scheduler took, once one does.
 func (c *Client) adopt() {
-	if len(c.unassigned) == 0 || !slices.ContainsFunc(c.schedulers, func(p replica) bool { return p.takes(c.now) }) {
+	c.ask()
+	if len(c.unassigned) == 0 || !c.anyTakes(false) {
 		return
 	}
-	for _, i := range c.unassigned { // every one of them finds a scheduler, so none comes back here
+	if !c.anyTakes(true) && !slices.ContainsFunc(c.unassigned, func(i int32) bool { return !c.tasks[i].once }) {
+		return
+	}
+	waiting := c.unassigned
+	c.unassigned = nil
+	for _, i := range waiting {
 		if t := &c.tasks[i]; t.state == queued && t.scheduler == nobody {
 			c.dispatch(i, c.preferred(i))
 		}
 	}
-	c.unassigned = c.unassigned[:0]
+	if c.unassigned == nil {
+		c.unassigned = waiting[:0]
+	}
 }
 
-// rest leaves a scheduler alone for a while; what waits for it goes elsewhere.
-func (c *Client) rest(p *replica, err error, d time.Duration) {
-	p.trouble, p.restUntil = err, c.now+d
+// anyTakes reports whether the submission of a task has a chance somewhere.
+func (c *Client) anyTakes(once bool) bool {
+	return slices.ContainsFunc(c.schedulers, func(p replica) bool { return p.takes(c.now, once) })
+}
+
+// rest leaves a scheduler alone for as long as it wants, or a usual time, and up to half as long again: its clients do not
+// come back together. What waits for it goes elsewhere.
+func (c *Client) rest(p *replica, err error, usual time.Duration) {
+	d := cmp.Or(min(cluster.AfterOf(err), mostRest), usual)
+	p.trouble, p.restUntil = err, c.now+d+time.Duration(c.rng.Int64N(int64(d/2)+1))
 	c.redispatch(p, false)
 }
 
-// lose takes note that a scheduler does not answer; what it had goes elsewhere.
-func (c *Client) lose(p *replica, err error) {
+// lose takes note that a scheduler does not answer; what it had goes elsewhere, but for what it keeps.
+func (c *Client) lose(p *replica, f Failure, err error) {
 	p.trouble = err
 	if !p.down {
-		c.report(p, Silent, err)
+		c.report(p, map[bool]Change{false: Silent, true: Waited}[p.keeps], err)
 		c.set(p, standing{down: true, draining: p.draining, left: p.left})
-		c.redispatch(p, true)
+		p.until = c.now + silence
+		if p.messages > 0 {
+			c.actions.Cut = append(c.actions.Cut, int(p.index))
+		}
+		c.redispatch(p, !p.keeps)
+	}
+	if f == Gone && p.known() {
+		p.dead = true
 	}
 }
 
@@ -115,7 +153,7 @@ func (c *Client) recovered(p *replica) {
 		c.report(p, Back, nil)
 	}
 	c.set(p, standing{left: p.left})
-	p.restUntil = 0
+	p.restUntil, p.dead, p.buried = 0, false, false
 }
 
 // set changes what is known of a scheduler, and with it how many are away.
@@ -137,7 +175,7 @@ func (c *Client) forgive(t *clientTask) {
 }
 
 // redispatch sends the tasks that a scheduler had elsewhere: those in its line and, when it is gone,
-// those that it accepted. It may hold the latter still, or again when it answers next.
+// those that it accepted, unless they must not run twice. It may hold the latter still, or again when it answers next.
 func (c *Client) redispatch(p *replica, gone bool) {
 	for _, i := range p.line.clear() {
 		if t := &c.tasks[i]; t.state == queued && t.scheduler == p.index {
@@ -149,7 +187,7 @@ func (c *Client) redispatch(p *replica, gone bool) {
 	}
 	p.losses++
 	for i := range c.tasks {
-		if t := &c.tasks[i]; t.state == accepted && t.scheduler == p.index {
+		if t := &c.tasks[i]; t.state == accepted && t.scheduler == p.index && !t.once {
 			c.suspect(int32(i), p)
 			c.dispatch(int32(i), p.index+1)
 		}

@@ -1,6 +1,7 @@
 package generator
 
 import (
+	"fmt"
 	"time"
 
 	"dodoor/internal/cluster"
@@ -9,10 +10,15 @@ import (
 // PollPause is what a client lets pass between two polls of a scheduler, so that records gather.
 const PollPause = 20 * time.Millisecond
 
+// AnswerWithin is how long a scheduler that lives takes to answer a poll, beyond what it may wait. Two polls that it does not
+// answer take less than a second: then it counts as gone, and what is under way there is cut off.
+const AnswerWithin = 300 * time.Millisecond
+
 const (
-	pollWait   = 2 * time.Second        // the scheduler holds a poll so long when nothing ended
+	pollWait   = 200 * time.Millisecond // the scheduler holds a poll so long when nothing ended: who is silent longer is in trouble
 	pollMax    = 1024                   // records in one reply
-	retryPause = 200 * time.Millisecond // after a poll that failed
+	secondTry  = 50 * time.Millisecond  // after the first poll that failed: it may be an accident
+	retryPause = 200 * time.Millisecond // after further ones
 )
 
 // Poll asks a scheduler for results, and with them whether it still is the same process.
@@ -42,6 +48,7 @@ type Change string
 
 const (
 	Silent     Change = "a scheduler does not answer: its tasks go to another"
+	Waited     Change = "a scheduler does not answer: it keeps what it accepted, and further tasks go to another"
 	Back       Change = "a scheduler answers again"
 	Restarted  Change = "a scheduler restarted: its tasks are submitted again"
 	Unreadable Change = "results cannot be fetched"
@@ -55,7 +62,7 @@ func (c *Client) report(p *replica, what Change, err error) {
 
 // poll plans the next poll of a scheduler; one that left is dropped instead, once nothing is outstanding there.
 func (c *Client) poll(p *replica, at time.Duration) {
-	if p.left && p.messages == 0 && p.owes == 0 {
+	if p.left && p.messages == 0 && p.owes == 0 && !c.asks(p) {
 		p.dropped = true
 		c.actions.Drop = append(c.actions.Drop, int(p.index))
 		return
@@ -67,9 +74,9 @@ func (c *Client) poll(p *replica, at time.Duration) {
 	c.actions.Poll = append(c.actions.Poll, next)
 }
 
-// Collected takes the answer to a poll. A scheduler that restarted has forgotten what it accepted, so
-// those tasks are submitted again; it says so itself if it holds one after all. A task may have two
-// records, after its scheduler was thought dead; the first one counts.
+// Collected takes the answer to a poll. A scheduler whose memory is another one has forgotten what it accepted, so
+// those tasks are submitted again, unless they must not run twice; it says so itself if it holds one after all. A task may
+// have two records, after its scheduler was thought dead; the first one counts.
 func (c *Client) Collected(now time.Duration, scheduler int, reply *cluster.CollectReply) *Actions {
 	c.begin(now)
 	p := &c.schedulers[scheduler]
@@ -82,10 +89,12 @@ func (c *Client) Collected(now time.Duration, scheduler int, reply *cluster.Coll
 	case reply.Incarnation == p.cursor.Incarnation:
 	case p.cursor.Incarnation != 0:
 		c.report(p, Restarted, nil)
+		c.bury(p, fmt.Sprintf("scheduler %s had it, and has restarted", p.ref.Name))
 		c.redispatch(p, true)
 	case p.failures > 0: // the process that did not answer the first poll may have taken tasks
 		c.redispatch(p, true)
 	}
+	p.keeps, p.replaced = reply.Keeps, false
 	if p.down {
 		c.recovered(p)
 	}
@@ -100,17 +109,21 @@ func (c *Client) PollFailed(now time.Duration, scheduler int, f Failure, err err
 	c.begin(now)
 	p := &c.schedulers[scheduler]
 	p.failures++
+	pause := retryPause
+	if p.failures == 1 {
+		pause = secondTry
+	}
 	switch f {
 	case Gone:
-		c.lose(p, err)
+		c.lose(p, f, err)
 	case NotSent, Unanswered:
 		if p.failures > 1 {
-			c.lose(p, err)
+			c.lose(p, f, err)
 		}
 	default:
 		c.report(p, Unreadable, err)
 	}
-	c.poll(p, now+retryPause)
+	c.poll(p, now+pause)
 	return c.finish()
 }
 
@@ -130,11 +143,12 @@ const (
 	NotSubmitted              // the client was stopped before
 	NoScheduler               // no scheduler took it
 	Abandoned                 // its result is not waited for any more
+	Vanished                  // it may have run where nobody remembers it, and must not run twice
 )
 
 // outcomes are those of tasks without a record.
 var outcomes = [...]cluster.Outcome{Refused: cluster.Failed, NotSubmitted: cluster.Cancelled,
-	NoScheduler: cluster.Lost, Abandoned: cluster.Lost}
+	NoScheduler: cluster.Lost, Abandoned: cluster.Lost, Vanished: cluster.Lost}
 
 // Ending is what became of a task.
 type Ending struct {

@@ -1,6 +1,7 @@
 package generator
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -16,6 +17,7 @@ const (
 	Unanswered                // it may have arrived
 	Draining                  // the answer of a scheduler that takes nothing any more
 	Overloaded                // of one that takes nothing for the moment
+	Replaced                  // the answer of another memory than the one it was for: that took nothing
 	Faulty                    // the message's own fault, or one of its tasks'
 )
 
@@ -28,6 +30,8 @@ func FailureOf(code cluster.ErrorCode) Failure {
 		return Draining
 	case cluster.Overloaded:
 		return Overloaded
+	case cluster.Stale:
+		return Replaced
 	}
 	return Faulty
 }
@@ -53,13 +57,17 @@ func (c *Client) load(p *replica) (m *Message) {
 			p.line.pop()
 			continue
 		}
-		if t.alone && m != nil {
+		if m != nil && (t.alone || t.once != (m.Incarnation != 0)) {
 			break
 		}
 		if m == nil {
 			m = c.spare.Take()
 			*m = Message{Scheduler: int(p.index), Tasks: m.Tasks[:0], losses: p.losses}
+			if t.once {
+				m.Incarnation = p.cursor.Incarnation
+			}
 		}
+		m.Whole = m.Whole || t.whole
 		p.line.pop()
 		m.Tasks = append(m.Tasks, i)
 		t.state = sending
@@ -77,32 +85,55 @@ func (c *Client) load(p *replica) (m *Message) {
 
 // Accepted takes the answer to a message: all of its tasks are accepted but for those refused. A
 // scheduler that already has a task of ours, from a message that seemed lost, owes its result as if it had
-// just accepted it. When the scheduler was gone since the message was posted, the process that answered may
-// be no more: its tasks are submitted again.
+// just accepted it. One that does not know a template gets the task once more, with it. When the scheduler was gone since
+// the message was posted, the process that answered may be no more: its tasks are submitted again.
 func (c *Client) Accepted(now time.Duration, m *Message, refused []cluster.Refusal) *Actions {
 	c.begin(now)
 	p := &c.schedulers[m.Scheduler]
 	c.recovered(p)
 	for j := range refused {
 		i, ok := c.byID[refused[j].TaskID]
-		if ok && c.under(i, m) && !(refused[j].Code == cluster.DuplicateTask && c.doubtful[attempt{i, p.index}]) {
-			c.tasks[i].submissions--
+		if !ok || !c.under(i, m) {
+			continue
+		}
+		t, code := &c.tasks[i], refused[j].Code
+		switch {
+		case code == cluster.DuplicateTask && c.doubtful[attempt{i, p.index}]:
+			continue
+		case code == cluster.UnknownTemplate && !t.whole:
+			t.whole = true
+			t.submissions--
+			c.dispatch(i, p.index)
+		default:
+			t.submissions--
 			c.end(i, Refused, refused[j].Error(), nil)
 		}
 	}
 	for _, i := range m.Tasks {
-		if !c.under(i, m) {
-			continue
-		}
-		c.tasks[i].state = accepted
-		p.owes++
-		if m.losses != p.losses {
-			c.suspect(i, p)
-			c.dispatch(i, p.index)
+		if c.under(i, m) {
+			c.take(i, p, m)
 		}
 	}
 	c.release(m)
 	return c.finish()
+}
+
+// take takes note that a scheduler accepted a task.
+func (c *Client) take(i int32, p *replica, m *Message) {
+	t := &c.tasks[i]
+	switch {
+	case t.once && m.Incarnation != p.cursor.Incarnation:
+		c.vanish(i, fmt.Sprintf("scheduler %s had it, and has restarted", p.ref.Name))
+		return
+	case t.once, m.losses == p.losses:
+	default:
+		c.suspect(i, p)
+		t.state = queued
+		c.dispatch(i, p.index)
+		return
+	}
+	t.state = accepted
+	p.owes++
 }
 
 // Failed takes note that a message was not answered, or with an error. One whose fate is open is
@@ -112,11 +143,14 @@ func (c *Client) Failed(now time.Duration, m *Message, f Failure, err error) *Ac
 	p := &c.schedulers[m.Scheduler]
 	carried := len(m.Tasks)
 	m.Tasks = slices.DeleteFunc(m.Tasks, func(i int32) bool { return !c.under(i, m) }) // a result came before the answer
-	if f == Unanswered && !m.repeated {
+	if f == Unanswered && !m.repeated && !p.down {
 		return c.repeat(p, m)
 	}
-	if !m.repeated {
-		for _, i := range m.Tasks {
+	for _, i := range m.Tasks {
+		if f == Unanswered || f == Faulty && c.tasks[i].once {
+			c.suspect(i, p)
+		}
+		if f != Unanswered && !m.repeated {
 			c.tasks[i].submissions-- // nobody took it
 		}
 	}
@@ -127,6 +161,8 @@ func (c *Client) Failed(now time.Duration, m *Message, f Failure, err error) *Ac
 		c.set(p, standing{down: p.down, draining: true, left: p.left})
 	case Overloaded:
 		c.rest(p, err, overloadRest)
+	case Replaced:
+		p.replaced = true
 	case Faulty:
 		next = p.index
 		for _, i := range m.Tasks {
@@ -136,10 +172,14 @@ func (c *Client) Failed(now time.Duration, m *Message, f Failure, err error) *Ac
 			}
 		}
 	default:
-		c.lose(p, err)
+		c.lose(p, f, err)
 	}
 	for _, i := range m.Tasks {
-		if c.under(i, m) {
+		switch {
+		case !c.under(i, m):
+		case c.tasks[i].bound() && (f == Replaced || m.Incarnation != p.cursor.Incarnation):
+			c.vanish(i, fmt.Sprintf("scheduler %s may have had it, and has restarted", p.ref.Name))
+		default:
 			c.dispatch(i, next)
 		}
 	}

@@ -96,6 +96,9 @@ func (w *Workload) Due(i int) time.Duration { return w.due[i] }
 // TimeScale returns how many seconds of the trace pass in one.
 func (w *Workload) TimeScale() float64 { return w.options.Pacing.TimeScale }
 
+// AtMostOnce returns whether tasks must not run twice.
+func (w *Workload) AtMostOnce() bool { return w.options.AtMostOnce }
+
 // ID returns the id under which task i is submitted.
 func (w *Workload) ID(i int) string { return w.ids[w.idAt[i]:w.idAt[i+1]] }
 

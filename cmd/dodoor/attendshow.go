@@ -9,6 +9,7 @@ import (
 	"dodoor/client"
 	"dodoor/internal/cluster"
 	"dodoor/internal/progress"
+	"dodoor/internal/terminal"
 	"dodoor/job"
 )
 
@@ -57,7 +58,7 @@ func (a *attendance) through(sink client.Sink) client.Sink {
 	switch {
 	case a.flags.json:
 		return &objects{sink, json.NewEncoder(a.stdout), a.plan, a.job.ID, nil}
-	case a.bar != nil && a.flags.out == "" && isTerminal(os.Stdout):
+	case a.bar != nil && a.flags.out == "" && terminal.Is(os.Stdout):
 		return clearing{sink, a.bar}
 	}
 	return sink

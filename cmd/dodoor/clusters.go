@@ -20,8 +20,17 @@ const clusterVariable = "DODOOR_CLUSTER"
 
 const dataAddress = "datastore.address"
 
-// visitFlags declares how the data service of a running cluster is found.
+// visitFlags declares how a running cluster is found.
 func (o *options) visitFlags() {
+	o.dataFlags()
+	o.Func("schedulers", "comma-separated `addresses` of schedulers, which are asked instead of the data service", func(value string) error {
+		o.only = words(value)
+		return nil
+	})
+}
+
+// dataFlags declares how the data service of a running cluster is found.
+func (o *options) dataFlags() {
 	o.visits = true
 	o.override("datastore", dataAddress, "`address` of the data service")
 	o.String("cluster", "", "`name` of a cluster that dodoor conf clusters lists; without one, and without -datastore and -conf: "+
@@ -36,9 +45,9 @@ func (o *options) choose() error {
 	o.Visit(func(f *flag.Flag) { given[f.Name] = f.Value.String() })
 	name, asked := given["cluster"]
 	_, byConf := given["conf"]
-	if byConf || o.addressed() {
+	if byConf || o.addressed() || len(o.only) > 0 {
 		if asked {
-			return errors.New("-cluster names a cluster, and -datastore, -conf or -set says where one is: leave out one of them")
+			return errors.New("-cluster names a cluster, and -datastore, -schedulers, -conf or -set says where one is: leave out one of them")
 		}
 		return nil
 	}
@@ -57,9 +66,12 @@ func (o *options) choose() error {
 		return fmt.Errorf("%s: %w", by, err)
 	}
 	o.named = fmt.Sprintf("cluster %s (by %s; %s)", k.Name, by, k.Where)
-	if k.Conf != "" {
+	switch o.others = k.Schedulers; {
+	case k.Conf != "":
 		o.conf = k.Conf
-	} else {
+	case k.Datastore == "":
+		o.only = k.Schedulers
+	default:
 		o.sets = append([]string{dataAddress + "=" + quoted(k.Datastore)}, o.sets...)
 	}
 	return nil
@@ -88,6 +100,14 @@ func nameOf(clusters *conf.Clusters) (name, by string) {
 	return clusters.Default, "default"
 }
 
+// placeOf says where a cluster is whose data service has no address in the list.
+func placeOf(k *conf.NamedCluster) string {
+	if k.Conf == "" {
+		return "schedulers " + strings.Join(k.Schedulers, ", ")
+	}
+	return "as " + k.Conf + " says"
+}
+
 // printClusters lists the clusters that have a name, and marks the one that commands are about.
 func (o *options) printClusters(stdout io.Writer) int {
 	clusters, err := conf.UserClusters()
@@ -106,7 +126,7 @@ func (o *options) printClusters(stdout io.Writer) int {
 		if k.Name == name {
 			chosen = by
 		}
-		t.AppendRow(table.Row{k.Name, cmp.Or(k.Datastore, "as "+k.Conf+" says"), chosen})
+		t.AppendRow(table.Row{k.Name, cmp.Or(k.Datastore, placeOf(&k)), chosen})
 	}
 	fmt.Fprintln(stdout, t.Render())
 	fmt.Fprintf(stdout, "%s in %s\n", count(len(clusters.List), "cluster", "clusters"), clusters.Path)

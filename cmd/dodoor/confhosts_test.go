@@ -26,7 +26,7 @@ func TestHostsForPeopleAndScripts(t *testing.T) {
 	lines, _, code := dodoor("conf", "hosts", "cluster-example", "-plain")
 	first, _, _ := strings.Cut(lines, "\n")
 	fields := strings.Split(first, "\t")
-	if code != exitDone || strings.Count(lines, "\n") != 6 || len(fields) != 8 || fields[7] != "90" ||
+	if code != exitDone || strings.Count(lines, "\n") != 6 || len(fields) != 8 || fields[7] != "62" ||
 		fields[0] != "node-1" || fields[2] != "-" ||
 		!strings.HasPrefix(fields[6], "datastore:datastore-node-1:") {
 		t.Errorf("exit code %d\n%s", code, lines)

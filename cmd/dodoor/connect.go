@@ -12,28 +12,44 @@ import (
 
 	"dodoor/assemble"
 	"dodoor/conf"
+	"dodoor/generator"
 	"dodoor/internal/cluster"
 	"dodoor/internal/rpc"
 )
 
-// visit connects a command to a running cluster: it needs the data service's address alone.
+// visit connects a command to a running cluster: it needs the address of the data service, or those of schedulers.
 type visit struct {
 	c      *conf.Config
 	dims   cluster.Dimensions
 	cfg    rpc.Config
 	ctx    context.Context
 	stop   context.CancelFunc
-	data   *rpc.DataClient
+	data   *rpc.DataClient // nil: schedulers alone are asked
+	silent bool            // the data service did not answer, and schedulers are asked instead
+	given  []cluster.SchedulerRef
+	stderr io.Writer
 	status cluster.ClusterStatus
 }
 
 // close hangs up.
 func (v *visit) close() {
-	v.data.Close()
+	if v.data != nil {
+		v.data.Close()
+	}
 	v.stop()
 }
 
-// connect asks the data service who is there.
+// tell says for whom a submission waits, and that it does no longer.
+func (v *visit) tell(n *generator.News) {
+	switch n.What {
+	case generator.Waited:
+		fmt.Fprintf(v.stderr, "waiting for scheduler %s at %s, which keeps what it accepted (%v)\n", n.Scheduler, n.Address, n.Err)
+	case generator.Back:
+		fmt.Fprintf(v.stderr, "scheduler %s at %s answers again\n", n.Scheduler, n.Address)
+	}
+}
+
+// connect asks who is there.
 func (o *options) connect() (*visit, int) {
 	c, log, code := o.configure()
 	if code >= 0 {
@@ -44,10 +60,10 @@ func (o *options) connect() (*visit, int) {
 		return nil, o.fail(exitUsage, err)
 	}
 	ctx, stop := interruptible(log)
-	v := &visit{c: c, dims: dims, cfg: assemble.RPC(c, nil, ""), ctx: ctx, stop: stop}
-	if v.data, v.status, err = assemble.Connect(ctx, c, v.cfg); err != nil {
-		stop()
-		return nil, o.fail(exitFailed, fmt.Errorf("%w (give its address with -datastore, or its name with -cluster)", err))
+	v := &visit{c: c, dims: dims, cfg: assemble.RPC(c, nil, ""), ctx: ctx, stop: stop, stderr: o.stderr}
+	if err := v.find(o); err != nil {
+		v.close()
+		return nil, o.fail(exitFailed, err)
 	}
 	return v, -1
 }

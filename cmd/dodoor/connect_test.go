@@ -1,13 +1,33 @@
 package main
 
 import (
+	"io"
 	"log/slog"
 	"strings"
 	"testing"
 
 	"dodoor/conf"
+	"dodoor/generator"
+	"dodoor/internal/cluster"
 	"dodoor/localcluster"
 )
+
+// Who waits for a scheduler that keeps what it accepted is told, and when it answers again; of a task's reason a table has one line.
+func TestWhoIsWaitedFor(t *testing.T) {
+	var said strings.Builder
+	v := &visit{stderr: &said}
+	for _, what := range []generator.Change{generator.Silent, generator.Waited, generator.Back} {
+		v.client().News(&generator.News{Scheduler: "s1", Address: "a:1", What: what, Err: io.EOF})
+	}
+	want := "waiting for scheduler s1 at a:1, which keeps what it accepted (EOF)\nscheduler s1 at a:1 answers again\n"
+	if said.String() != want {
+		t.Errorf("%q, want %q", said.String(), want)
+	}
+	record := &cluster.TaskRecord{Reason: "exit status 1\nsecond line"}
+	if text := taskTable([]cluster.TaskStatus{{ID: "t", Record: record}}); strings.Contains(text, "second line") {
+		t.Errorf("%s", text)
+	}
+}
 
 // Commands about a running cluster find everything through the data service's address.
 func TestCommandsAboutARunningCluster(t *testing.T) {

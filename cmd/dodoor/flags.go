@@ -23,6 +23,8 @@ type options struct {
 	types  []string // files of task types
 	visits bool     // a running cluster, which the person may name
 	named  string   // that cluster, and what named it
+	only   []string // schedulers to ask, and nobody else
+	others []string // schedulers to ask where the data service does not answer
 	stderr io.Writer
 }
 

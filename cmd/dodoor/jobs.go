@@ -118,7 +118,7 @@ func runJob(args []string, stdout, stderr io.Writer) int {
 	}
 	defer v.close()
 	j, err := c.Job(v.ctx, o.Arg(0))
-	if err != nil {
+	if err != nil && j.Accepted == 0 {
 		return o.fail(exitFailed, err)
 	}
 	if *asJSON {

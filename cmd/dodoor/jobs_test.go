@@ -83,7 +83,7 @@ func TestLifeOfAJob(t *testing.T) {
 	for _, command := range []string{"job", "wait", "logs", "retry", "forget"} {
 		step(exitFailed, "job "+id+": no scheduler knows this job (any more)", command, id)
 	}
-	step(exitFailed, `no scheduler has an unfinished task "`+id+`", or a job of that name`, "cancel", id)
+	step(exitFailed, `no scheduler and no worker has an unfinished task "`+id+`", and there is no job of that name`, "cancel", id)
 }
 
 func TestCancelledJobs(t *testing.T) {

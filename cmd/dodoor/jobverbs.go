@@ -1,10 +1,12 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"dodoor/client"
@@ -25,45 +27,57 @@ func runCancel(args []string, stdout, stderr io.Writer) int {
 		return code
 	}
 	defer v.close()
-	if !isTask(o.Arg(0)) {
-		switch j, err := v.client().Job(v.ctx, o.Arg(0)); {
-		case err == nil:
-			return o.cancelJob(v, &j, stdout)
-		case !errors.Is(err, client.ErrUnknownJob):
-			return o.fail(exitFailed, err)
-		}
+	c := v.client()
+	defer c.Close()
+	if isTask(o.Arg(0)) {
+		return o.cancelTask(v.ctx, c, stdout)
 	}
-	return o.cancelTask(v, o.Arg(0), stdout)
-}
-
-func (o *options) cancelJob(v *visit, j *client.Job, stdout io.Writer) int {
-	n, err := v.client().Cancel(v.ctx, j.ID)
-	if err != nil {
+	j, err := c.Job(v.ctx, o.Arg(0))
+	if err == nil || j.Accepted > 0 {
+		return o.cancelJob(v.ctx, c, stdout)
+	}
+	// no scheduler that answers knows such a job: it is what workers have of one, or a task
+	if n, _ := c.Cancel(v.ctx, o.Arg(0)); n > 0 {
+		o.cancelling(n, stdout)
+		if errors.Is(err, client.ErrUnknownJob) {
+			return exitDone
+		}
 		return o.fail(exitFailed, err)
 	}
-	if n == 0 {
-		return o.fail(exitFailed, fmt.Errorf("job %s has no open task", j.ID))
+	return o.cancelTask(v.ctx, c, stdout)
+}
+
+func (o *options) cancelJob(ctx context.Context, c *client.Cluster, stdout io.Writer) int {
+	n, err := c.Cancel(ctx, o.Arg(0))
+	if n > 0 {
+		o.cancelling(n, stdout)
 	}
-	fmt.Fprintf(stdout, "%s of job %s: being cancelled\n", count(n, "task", "tasks"), j.ID)
+	if err != nil {
+		return o.fail(exitFailed, fmt.Errorf("what they alone have of it goes on: %w", err))
+	}
+	if n == 0 {
+		return o.fail(exitFailed, fmt.Errorf("job %s has no open task", o.Arg(0)))
+	}
 	return exitDone
 }
 
-func (o *options) cancelTask(v *visit, id string, stdout io.Writer) int {
-	var failures []error
-	for _, s := range v.status.Schedulers {
-		scheduler := v.scheduler(s.Address)
-		found, err := scheduler.Cancel(v.ctx, id)
-		scheduler.Close()
-		if found {
-			fmt.Fprintf(stdout, "%s is being cancelled by %s\n", id, s.Name)
-			return exitDone
+func (o *options) cancelling(n int64, stdout io.Writer) {
+	fmt.Fprintf(stdout, "%s of job %s: being cancelled\n", count(n, "task", "tasks"), o.Arg(0))
+}
+
+func (o *options) cancelTask(ctx context.Context, c *client.Cluster, stdout io.Writer) int {
+	by, err := c.CancelTask(ctx, o.Arg(0))
+	switch {
+	case len(by) > 0:
+		fmt.Fprintf(stdout, "%s is being cancelled by %s\n", o.Arg(0), strings.Join(by, ", "))
+		if err != nil {
+			fmt.Fprintf(o.stderr, "dodoor cancel: of these nobody knows whether they have it as well: %v\n", err)
 		}
-		failures = append(failures, err)
-	}
-	if err := errors.Join(failures...); err != nil {
+		return exitDone
+	case err != nil:
 		return o.fail(exitFailed, err)
 	}
-	return o.fail(exitFailed, fmt.Errorf("no scheduler has an unfinished task %q, or a job of that name", id))
+	return o.fail(exitFailed, fmt.Errorf("no scheduler and no worker has an unfinished task %q, and there is no job of that name", o.Arg(0)))
 }
 
 func runRetry(args []string, stdout, stderr io.Writer) int {

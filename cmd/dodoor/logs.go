@@ -73,7 +73,7 @@ func (l *logs) verdict(err error) int {
 
 func (l *logs) run(ctx context.Context, index int64, one bool, stdout io.Writer) error {
 	if !one {
-		if _, err := l.cluster.Job(ctx, l.job); err != nil {
+		if _, err := l.cluster.Job(ctx, l.job); errors.Is(err, client.ErrUnknownJob) && !l.cluster.Orphaned(ctx, l.job) {
 			return err
 		}
 	}
@@ -150,8 +150,15 @@ func (l *logs) print(ctx context.Context, sink client.Sink, index int64, one boo
 func (l *logs) each(ctx context.Context, index int64, one bool, do func(*cluster.JobTask)) error {
 	if one {
 		t, err := l.cluster.Task(ctx, l.job, index)
-		if err == nil && l.attempt > 0 {
-			t.Worker, err = l.cluster.Find(ctx, client.Output{Worker: t.Worker, TaskID: t.ID, Attempt: l.attempt})
+		if unknown := err != nil; unknown || l.attempt > 0 {
+			if unknown {
+				t = cluster.JobTask{Index: index, ID: job.TaskID(l.job, index)}
+			}
+			var nowhere error
+			t.Worker, nowhere = l.cluster.Find(ctx, client.Output{Worker: t.Worker, TaskID: t.ID, Attempt: l.attempt})
+			if !unknown || nowhere == nil { // else why nobody knows it says more
+				err = nowhere
+			}
 			t.Outcome = cluster.NoOutcome // how much that attempt printed, nobody knows
 		}
 		if err == nil {

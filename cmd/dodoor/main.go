@@ -11,6 +11,7 @@ import (
 	"dodoor/assemble"
 	"dodoor/internal/keeper"
 	_ "dodoor/internal/keeper/first" // so that nothing outlives a command that runs tasks
+	"dodoor/internal/terminal"
 	"dodoor/localcluster"
 )
 
@@ -63,7 +64,10 @@ func main() {
 	if end := keeper.Over(); end != nil {
 		os.Exit(sweep(end, os.Stderr))
 	}
-	keeper.Exit(dispatch(os.Args[1:], os.Stdout, os.Stderr))
+	stdout, stderr := terminal.Safe(os.Stdout), terminal.Safe(os.Stderr)
+	code := dispatch(os.Args[1:], stdout, stderr)
+	_, _ = terminal.Flush(stdout), terminal.Flush(stderr)
+	keeper.Exit(code)
 }
 
 // sweep ends and removes what a process that had this one as its keeper has left, and returns its exit code. Groups come first:

@@ -4,10 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
-
-	"golang.org/x/term"
 
 	"dodoor/client"
 	"dodoor/job"
@@ -85,10 +82,4 @@ func entryOf(entries []string, index int64) string {
 func of(p job.Plan) (entry func(int64) string, index func(int64) int64) {
 	entry = func(i int64) string { t := p.At(i); return entryOf(t.Entries, t.Index) }
 	return entry, func(i int64) int64 { return p.At(i).Index }
-}
-
-// isTerminal tells whether somebody looks at what is written.
-func isTerminal(w io.Writer) bool {
-	file, ok := w.(*os.File)
-	return ok && term.IsTerminal(int(file.Fd()))
 }

@@ -18,7 +18,7 @@ dodoor replay -schedulers 10.0.0.1:20503,10.0.0.2:20503 -trace trace.csv -out ou
 func runReplay(args []string, stdout, stderr io.Writer) int {
 	o := newOptions("replay", "replays a trace against running schedulers and prints the summary", replayExample, "local", stderr)
 	o.replayFlags()
-	o.visitFlags()
+	o.dataFlags()
 	o.listOverride("schedulers", "generator.schedulers", "comma-separated `addresses`; without any, those that are registered, also later")
 	return o.runOn(experiment.OnCluster, args, stdout)
 }

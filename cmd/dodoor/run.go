@@ -12,7 +12,7 @@ import (
 	"sync"
 
 	"dodoor/client"
-	"dodoor/generator/drive"
+	"dodoor/generator/session"
 	"dodoor/internal/cluster"
 	"dodoor/internal/rpc"
 	"dodoor/localcluster"
@@ -51,7 +51,7 @@ func runRun(args []string, stdout, stderr io.Writer) int {
 		return f.fail(exitUsage, err)
 	}
 	f.visits = false // which cluster it is has been chosen
-	if f.byConf() || f.addressed() {
+	if f.byConf() || f.addressed() || len(f.only) > 0 {
 		if parallel != 0 {
 			return f.fail(exitUsage, errors.New("-j is for this machine: how many tasks run at a time on a cluster, its workers decide"))
 		}
@@ -196,14 +196,25 @@ func (f *jobFlags) runHere(parallel int, script []byte, stdout io.Writer) (code 
 // client is the cluster as jobs see it.
 func (v *visit) client() *client.Cluster {
 	c := &client.Cluster{
+		News: v.tell,
 		Nodes: func(ctx context.Context) ([]cluster.NodeStatus, error) {
-			status, err := v.data.Status(ctx)
+			status, err := v.look(ctx)
 			return status.Nodes, err
 		},
 		Connect: func(address string) client.Worker { return rpc.NewWorkerClient(address, v.dims, v.cfg) },
+		Join: func(s cluster.SchedulerRef) session.Target {
+			service := v.scheduler(s.Address)
+			return session.Target{Name: s.Name, Address: s.Address, Service: service, Close: service.Close}
+		},
+	}
+	if v.data != nil {
+		c.Listed = func(ctx context.Context) ([]cluster.SchedulerRef, error) {
+			status, err := v.asked(ctx)
+			return status.Schedulers, err
+		}
 	}
 	for _, s := range v.status.Schedulers {
-		c.Schedulers = append(c.Schedulers, drive.Target{Name: s.Name, Address: s.Address, Service: v.scheduler(s.Address)})
+		c.Schedulers = append(c.Schedulers, c.Join(s))
 	}
 	return c
 }

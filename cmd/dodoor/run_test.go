@@ -56,6 +56,18 @@ func TestRunHere(t *testing.T) {
 	}
 }
 
+// A run that is for schedulers never happens here instead.
+func TestRunAtSchedulers(t *testing.T) {
+	made := filepath.Join(t.TempDir(), "made")
+	_, stderr, code := dodoor("run", "-schedulers", "127.0.0.1:1", "--", "touch", made)
+	if code != exitFailed || !strings.Contains(stderr, "127.0.0.1:1") {
+		t.Errorf("exit code %d: %s", code, stderr)
+	}
+	if _, err := os.Stat(made); err == nil {
+		t.Error("the task ran on this machine")
+	}
+}
+
 // Nothing is left of a run: no process, no temporary file, nor of an earlier one that was killed.
 func TestRunLeavesNothing(t *testing.T) {
 	temporary := t.TempDir()

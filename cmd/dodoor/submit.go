@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -101,8 +100,11 @@ func (f *jobFlags) submitTyped(t *typedFlags, stdout io.Writer) int {
 		return code
 	}
 	defer v.close()
-	record, err := v.submit(spec, t.nowait)
+	record, err := v.client().SubmitTask(v.ctx, spec, !t.nowait)
 	switch {
+	case v.ctx.Err() != nil:
+		return f.fail(exitFailed, fmt.Errorf("interrupted: a scheduler may have task %s, which goes on then; dodoor tasks -id %s shows it, "+
+			"dodoor cancel %s ends it", spec.ID, spec.ID, spec.ID))
 	case err != nil:
 		return f.fail(exitFailed, err)
 	case record == nil:
@@ -133,59 +135,4 @@ func explicitFigures(s *cluster.TaskSpec, cores float64, memory int64, duration 
 		return fmt.Errorf("-duration %w, and 0 for the type's profile", err)
 	}
 	return nil
-}
-
-// submit hands the task to the first scheduler that takes it, and waits for its record.
-func (v *visit) submit(spec cluster.TaskSpec, nowait bool) (*cluster.TaskRecord, error) {
-	failures := []error{errors.New("no scheduler took the task")}
-	for _, s := range v.status.Schedulers {
-		client := v.scheduler(s.Address)
-		defer client.Close()
-		refused, err := client.Submit(v.ctx, cluster.SubmitRequest{Client: spec.ID, Tasks: []cluster.TaskSpec{spec}})
-		switch {
-		case v.ctx.Err() != nil:
-			return nil, fmt.Errorf("interrupted before %s answered: it may have taken the task; %s", s.Name, lookAfter(spec.ID))
-		case err != nil:
-			failures = append(failures, fmt.Errorf("%s: %w", s.Name, err))
-		case len(refused) > 0:
-			return nil, refused[0]
-		case nowait:
-			return nil, nil
-		default:
-			return await(v.ctx, client, s, spec.ID)
-		}
-	}
-	return nil, errors.Join(failures...)
-}
-
-// lookAfter says how to see and how to end a task that nobody waits for.
-func lookAfter(id string) string {
-	return fmt.Sprintf("dodoor tasks -id %s shows it, dodoor cancel %s ends it", id, id)
-}
-
-// await collects the one record of a client, which has the name of its task, from the scheduler that
-// accepted it. Another process under the scheduler's address knows nothing of the task.
-func await(ctx context.Context, client collector, s cluster.SchedulerRef, id string) (*cluster.TaskRecord, error) {
-	for {
-		reply, err := client.Collect(ctx, cluster.CollectRequest{Client: id, Max: 1, Wait: 10 * time.Second})
-		switch {
-		case ctx.Err() != nil:
-			return nil, fmt.Errorf("interrupted: task %s goes on; %s", id, lookAfter(id))
-		case err != nil && cluster.CodeOf(err) != 0:
-			return nil, err
-		case err != nil:
-			return nil, fmt.Errorf("scheduler %s is gone (%w): task %s may still run; %s", s.Name, err, id, lookAfter(id))
-		case reply.Incarnation != s.Incarnation:
-			return nil, fmt.Errorf("scheduler %s is gone, another process has taken its place: task %s may still run; %s", s.Name, id, lookAfter(id))
-		case len(reply.Records) > 0:
-			// A record that is not acknowledged is kept for a while, and that is all.
-			_, _ = client.Collect(ctx, cluster.CollectRequest{Client: id, After: reply.Cursor, Incarnation: reply.Incarnation, Max: 1})
-			return &reply.Records[0], nil
-		}
-	}
-}
-
-// collector is what await needs of a scheduler.
-type collector interface {
-	Collect(context.Context, cluster.CollectRequest) (cluster.CollectReply, error)
 }

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"context"
-	"io"
 	"strings"
 	"testing"
 	"time"
@@ -36,40 +34,5 @@ func TestSubmitFigures(t *testing.T) {
 	var s cluster.TaskSpec
 	if err := explicitFigures(&s, 0.3, 5, 1234*time.Millisecond); err != nil || s.Demand[cluster.Cores] != 300 || *s.Duration != 1234 {
 		t.Errorf("got %+v, %v", s, err)
-	}
-}
-
-type answers func() (cluster.CollectReply, error)
-
-func (a answers) Collect(context.Context, cluster.CollectRequest) (cluster.CollectReply, error) {
-	return a()
-}
-
-// Whatever ends the waiting, the person learns what the task does now, and how to look.
-func TestAwaitSaysWhatBecomesOfTheTask(t *testing.T) {
-	scheduler := cluster.SchedulerRef{Name: "s1", Incarnation: 7}
-	ctx, interrupt := context.WithCancel(t.Context())
-	defer interrupt()
-	for _, c := range []struct {
-		what   string
-		answer answers
-		says   []string
-	}{
-		{"it died", func() (cluster.CollectReply, error) { return cluster.CollectReply{}, io.EOF },
-			[]string{"scheduler s1 is gone", "may still run", "dodoor tasks -id a"}},
-		{"it restarted", func() (cluster.CollectReply, error) { return cluster.CollectReply{Incarnation: 8}, nil },
-			[]string{"scheduler s1 is gone", "may still run"}},
-		{"Ctrl-C", func() (cluster.CollectReply, error) { interrupt(); return cluster.CollectReply{}, ctx.Err() },
-			[]string{"goes on", "dodoor cancel a"}},
-	} {
-		record, err := await(ctx, c.answer, scheduler, "a")
-		if err == nil || record != nil {
-			t.Fatalf("%s: got %+v, %v", c.what, record, err)
-		}
-		for _, text := range c.says {
-			if !strings.Contains(err.Error(), text) {
-				t.Errorf("%s: %v: says nothing of %q", c.what, err, text)
-			}
-		}
 	}
 }

@@ -13,18 +13,14 @@ import (
 
 	"dodoor/generator"
 	"dodoor/generator/rundir"
+	"dodoor/generator/session"
 	"dodoor/internal/cluster"
 	"dodoor/internal/progress"
 	"dodoor/internal/rpc"
 )
 
 // Target is one scheduler replica.
-type Target struct {
-	Name    string // for rows and counters; unique
-	Address string // under which the data service lists it; needed where the schedulers are followed
-	Service rpc.Scheduler
-	Close   func() error // hangs up when it has left; nil: nobody does. What is open after a run is its maker's to close
-}
+type Target = session.Target
 
 // Config is one replay. Fields that are zero take the value in brackets.
 type Config struct {
@@ -138,7 +134,7 @@ func (d *Driver) Run(ctx context.Context) (Result, error) {
 	if err = errors.Join(err, dir.Close()); err != nil {
 		return r.result, err
 	}
-	d.after(&info, r.present())
+	d.after(&info, r.session.Present())
 	if d.cfg.Verify != nil {
 		if err := d.cfg.Verify(context.WithoutCancel(ctx)); err != nil {
 			return r.result, fmt.Errorf("the run does not count: %w", err)

@@ -91,7 +91,7 @@ func TestRowsThatCannotBeWritten(t *testing.T) {
 		if err := r.play(t.Context(), nil); !errors.Is(err, os.ErrClosed) {
 			t.Errorf("got %v", err)
 		}
-		if took := r.now(); took > 10*time.Second {
+		if took := r.session.Now(); took > 10*time.Second {
 			t.Errorf("the run went on for %v", took)
 		}
 	})

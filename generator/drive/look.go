@@ -6,34 +6,22 @@ import (
 
 	"dodoor/generator"
 	"dodoor/internal/cluster"
-	"dodoor/internal/poll"
 )
 
-const lookEvery = time.Second // between two looks at the cluster
-
-// look asks the data service again and again how the cluster is: the state of every node is written down, as it was
-// last heard, and the client learns which schedulers are there. What does not answer in time changes nothing.
-func (r *run) look() {
-	sampling := true
-	poll.Every(r.calls, lookEvery, func() {
-		call, cancel := context.WithTimeout(r.calls, lookEvery)
-		status, err := r.cfg.Data.Status(call)
-		cancel()
-		if err != nil {
-			return // a gap in nodes.csv; the tasks do not depend on it
-		}
-		if r.cfg.Connect != nil {
-			r.step(func(now time.Duration) *generator.Actions { return r.client.Members(now, status.Schedulers) })
-		}
-		if sampling {
-			sampling = r.sample(&status)
-		}
-	})
+// look asks the data service how the cluster is: the state of every node is written down, as it was last heard, and the
+// client learns which schedulers are there. What does not answer in time leaves a gap in nodes.csv; the tasks do not
+// depend on it.
+func (r *run) look(ctx context.Context) ([]cluster.SchedulerRef, error) {
+	status, err := r.cfg.Data.Status(ctx)
+	if err == nil && r.sampling {
+		r.sampling = r.sample(&status)
+	}
+	return status.Schedulers, err
 }
 
 // sample writes the state of every node; false: that cannot be done any more.
 func (r *run) sample(status *cluster.ClusterStatus) bool {
-	now := r.now()
+	now := r.session.Now()
 	for i := range status.Nodes {
 		if err := r.writeSample(&status.Nodes[i], now); err != nil {
 			r.cfg.Log.Warn("node samples end here", "error", err)

@@ -8,88 +8,77 @@ import (
 
 	"dodoor/generator"
 	"dodoor/generator/rundir"
+	"dodoor/generator/session"
 	"dodoor/internal/cluster"
 	"dodoor/internal/progress"
 )
 
-// run is a replay in progress. One lock guards it; no call is made under the lock. What becomes of the
-// tasks is the client's to decide: here messages are moved and timers set.
+// run is a replay in progress. What becomes of the tasks is the session's to bring about: here they are released when they are
+// due, and written down. The session's lock guards what has no other.
 type run struct {
-	cfg   *Config
-	dir   *rundir.Dir
-	start time.Time
-	bar   *progress.Line
-	calls context.Context // of calls that are cut off when the run is over
-	cut   context.CancelFunc
-	all   sync.WaitGroup // of its goroutines
+	cfg     *Config
+	dir     *rundir.Dir
+	bar     *progress.Line
+	session *session.Session
+	start   time.Time
+	all     sync.WaitGroup // of its goroutines
 
-	mu      sync.Mutex
-	client  *generator.Client
-	peers   []*peer // by the client's index; nil: it left
-	info    *generator.RunInfo
-	wake    time.Duration // when the client wants a tick
-	alarm   *time.Timer   // of the watch
-	due     time.Duration // when it goes off
-	result  Result
-	failure error         // writing rows failed
-	lag     time.Duration // of the last task that was sent
-	row     generator.Row // that is being written
+	info     *generator.RunInfo
+	sampling bool // of nodes; by the one who looks
+	result   Result
+	failure  error         // writing rows failed
+	lag      time.Duration // of the last task that was sent
+	row      generator.Row // that is being written
 
 	over chan struct{} // every task has its row
 }
 
 func newRun(cfg *Config, dir *rundir.Dir, info *generator.RunInfo, bar *progress.Line) *run {
-	r := &run{cfg: cfg, dir: dir, start: info.Started, info: info, bar: bar, wake: generator.Never, due: tick, alarm: time.NewTimer(tick),
-		over: make(chan struct{})}
-	r.calls, r.cut = context.WithCancel(context.Background())
-	submission := generator.ClientConfig{Tasks: cfg.Workload.Len(), Connections: cfg.Connections, MaxBatch: cfg.MaxBatch,
-		PollPause: generator.PollPause,
-		Patience:  cfg.Patience, DrainTimeout: cfg.DrainTimeout, Timeout: cfg.Timeout}
-	for i, target := range cfg.Schedulers {
-		submission.Schedulers = append(submission.Schedulers, cluster.SchedulerRef{Name: target.Name, Address: target.Address})
-		r.peers = append(r.peers, r.newPeer(i, target))
+	r := &run{cfg: cfg, dir: dir, start: info.Started, info: info, bar: bar, sampling: true, over: make(chan struct{})}
+	w := cfg.Workload
+	c := session.Config{
+		ClientConfig: generator.ClientConfig{Tasks: w.Len(), Connections: cfg.Connections, MaxBatch: cfg.MaxBatch,
+			PollPause: generator.PollPause, Seed: uint64(info.Started.UnixNano()),
+			Patience: cfg.Patience, DrainTimeout: cfg.DrainTimeout, Timeout: cfg.Timeout},
+		Targets: cfg.Schedulers, Name: cfg.Client,
+		Task: func(i int32) cluster.TaskSpec { return w.Task(int(i)) },
+		Sent: func(c *generator.Client, m *generator.Message) {
+			last := m.Tasks[len(m.Tasks)-1]
+			r.lag = c.Sent(last) - w.Due(int(last))
+		},
+		News: r.tell, Ended: r.write,
 	}
-	r.client = generator.NewClient(submission)
-	for i := range cfg.Workload.Len() {
-		r.client.Expect(cfg.Workload.ID(i))
+	if cfg.Connect != nil {
+		c.Connect = r.join
 	}
+	if cfg.Data != nil {
+		c.Listed = r.look
+	}
+	r.session = session.New(c, r.start)
+	r.session.With(func(c *generator.Client) {
+		for i := range w.Len() {
+			c.Expect(w.ID(i), w.AtMostOnce())
+		}
+	})
 	return r
 }
 
-func (r *run) now() time.Duration { return time.Since(r.start) }
-
-// step calls one verb of the client and performs what it wants done. Nothing of that waits.
-func (r *run) step(verb func(now time.Duration) *generator.Actions) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	actions := verb(r.now())
-	if r.wake = actions.Wake; r.wake != generator.Never && r.wake < r.due {
-		r.due = r.wake
-		r.alarm.Reset(r.due - r.now())
+// join connects to a scheduler that takes part from now on, and keeps what it had counted before its first task of this run.
+func (r *run) join(ref cluster.SchedulerRef) Target {
+	target := r.cfg.Connect(ref)
+	if _, former := r.info.Before.Schedulers[target.Name]; former {
+		target.Name += "@" + target.Address // the former process's counters are missing at the end, and said to be
 	}
-	for i := range actions.Join {
-		r.join(&actions.Join[i])
-	}
-	for _, m := range actions.Send {
-		last := m.Tasks[len(m.Tasks)-1]
-		r.lag = r.client.Sent(last) - r.cfg.Workload.Due(int(last))
-		r.peers[m.Scheduler].posts <- m // there is room: the client knows how many connections there are
-	}
-	for _, p := range actions.Poll {
-		r.peers[p.Scheduler].polls <- p
-	}
-	for _, i := range actions.Drop {
-		r.drop(i)
-	}
-	for i := range actions.News {
-		r.tell(&actions.News[i])
-	}
-	for i := range actions.Ended {
-		r.write(&actions.Ended[i])
-	}
-	if len(actions.Ended) > 0 && r.client.Open() == 0 {
-		close(r.over)
-	}
+	r.all.Go(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), askTimeout)
+		defer cancel()
+		counts, err := target.Service.Counters(ctx)
+		if err != nil {
+			return // it counts as one that has just started
+		}
+		r.session.With(func(*generator.Client) { r.info.Before.Schedulers[target.Name] = counts })
+	})
+	return target
 }
 
 func (r *run) tell(n *generator.News) {
@@ -107,17 +96,11 @@ func (r *run) tell(n *generator.News) {
 
 // play runs every goroutine of the replay and returns when all have ended.
 func (r *run) play(ctx context.Context, abort <-chan struct{}) error {
+	r.session.Start()
 	r.all.Go(r.pace)
 	r.all.Go(r.watch)
-	if r.cfg.Data != nil {
-		r.all.Go(r.look)
-	}
-	for _, p := range r.peers {
-		r.all.Go(p.serve)
-	}
-	r.step(r.client.Start)
 	r.wait(ctx, abort)
-	r.cut()
+	r.session.Close()
 	r.all.Wait()
 	r.bar.Finish()
 	return r.failure
@@ -131,9 +114,9 @@ func (r *run) wait(ctx context.Context, abort <-chan struct{}) {
 	case <-ctx.Done():
 	case <-abort:
 	}
-	r.step(func(now time.Duration) *generator.Actions {
-		r.result.Stopped = r.client.Open() > 0
-		return r.client.Stop(now)
+	r.session.Step(func(c *generator.Client, now time.Duration) *generator.Actions {
+		r.result.Stopped = c.Open() > 0
+		return c.Stop(now)
 	})
 	select {
 	case <-r.over:
@@ -143,7 +126,7 @@ func (r *run) wait(ctx context.Context, abort <-chan struct{}) {
 }
 
 func (r *run) abandon(reason string) {
-	r.step(func(now time.Duration) *generator.Actions { return r.client.Abandon(now, reason) })
+	r.session.Step(func(c *generator.Client, now time.Duration) *generator.Actions { return c.Abandon(now, reason) })
 }
 
 // pace releases every task when it is due. It is the only goroutine that waits for arrivals.
@@ -158,14 +141,14 @@ func (r *run) pace() {
 		case <-r.over:
 			return
 		}
-		r.step(func(now time.Duration) *generator.Actions {
+		r.session.Step(func(c *generator.Client, now time.Duration) *generator.Actions {
 			for due = due[:0]; i < w.Len() && w.Due(i) <= now; i++ {
 				due = append(due, int32(i))
 			}
-			return r.client.Submit(now, due...)
+			return c.Submit(now, due...)
 		})
 		if i < w.Len() {
-			timer.Reset(w.Due(i) - r.now())
+			timer.Reset(w.Due(i) - r.session.Now())
 		}
 	}
 }
@@ -175,33 +158,31 @@ const (
 	flushEvery = time.Second // rows reach the disk at least so often
 )
 
-// watch wakes the client when something is due that no message announces, and shows how far the run is.
+// watch shows how far the run is, and has rows reach the disk.
 func (r *run) watch() {
-	defer r.alarm.Stop()
+	ticker := time.NewTicker(tick)
+	defer ticker.Stop()
 	flushed := time.Duration(0)
 	for {
 		select {
-		case <-r.alarm.C:
+		case <-ticker.C:
 		case <-r.over:
 			return
 		}
-		r.step(r.client.Tick)
-		r.mu.Lock()
-		now, next := r.now(), tick
-		if now-flushed >= flushEvery {
-			flushed = now
-			if err := r.dir.Rows.Flush(); err != nil && r.failure == nil {
-				r.failure = err
+		now := r.session.Now()
+		var failed bool
+		var submitted, done int
+		var lag time.Duration
+		r.session.With(func(c *generator.Client) {
+			if now-flushed >= flushEvery {
+				flushed = now
+				if err := r.dir.Rows.Flush(); err != nil && r.failure == nil {
+					r.failure = err
+				}
 			}
-		}
-		if r.wake != generator.Never {
-			next = max(0, min(tick, r.wake-now))
-		}
-		r.due = now + next
-		r.alarm.Reset(next)
-		failed := r.failure != nil
-		submitted, done, lag := r.client.Underway()+r.result.Tasks-r.result.NotSubmitted, r.result.Tasks, r.lag
-		r.mu.Unlock()
+			failed = r.failure != nil
+			submitted, done, lag = c.Underway()+r.result.Tasks-r.result.NotSubmitted, r.result.Tasks, r.lag
+		})
 		if failed {
 			r.abandon("abandoned: the rows cannot be written")
 			return
@@ -238,5 +219,8 @@ func (r *run) write(e *generator.Ending) {
 	}
 	if err := r.dir.Rows.Write(row); err != nil && r.failure == nil {
 		r.failure = fmt.Errorf("row of task %s: %w", row.TaskID, err)
+	}
+	if r.result.Tasks == r.cfg.Workload.Len() {
+		close(r.over)
 	}
 }

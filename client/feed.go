@@ -3,80 +3,57 @@ package client
 import (
 	"errors"
 	"fmt"
-	"time"
 
 	"dodoor/generator"
 	"dodoor/internal/cluster"
 	"dodoor/job"
 )
 
-func (r *submission) now() time.Duration { return time.Since(r.start) }
-
-// step calls one verb of the client, performs what it wants done, and feeds it. Nothing of that waits.
-func (r *submission) step(verb func(now time.Duration) *generator.Actions) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	wake := r.perform(verb(r.now()))
-	for r.hungry() {
-		wake = r.perform(r.client.Submit(r.now(), r.more()...))
+// after feeds the client when it is hungry, and tells those who wait what has come to an end.
+func (r *submission) after(c *generator.Client) *generator.Actions {
+	if r.hungry(c) {
+		return c.Submit(r.session.Now(), r.more(c)...)
 	}
-	if wake != generator.Never {
-		r.alarm.Reset(wake - r.now())
-	}
-	if r.stopped && r.underWay == 0 && !r.isQuiet {
+	if r.stopped && c.Posted() == 0 && !r.isQuiet {
 		r.isQuiet = true
 		close(r.quiet)
 	}
-	if r.done() && !r.ended {
+	if r.done(c) && !r.ended {
 		r.ended = true
 		close(r.over)
 	}
+	return nil
 }
 
 // hungry reports whether the client should hear of more tasks.
-func (r *submission) hungry() bool {
+func (r *submission) hungry(c *generator.Client) bool {
 	if r.stopped || r.fed == r.Plan.Len() {
 		return false
 	}
-	open, owed := r.client.Open(), r.client.Owed()
+	open, owed := c.Open(), c.Owed()
 	return open-owed < backlog && (r.Ended == nil || open < r.limit)
 }
 
 // more announces the next tasks.
-func (r *submission) more() []int32 {
+func (r *submission) more(c *generator.Client) []int32 {
 	n := min(feed, r.Plan.Len()-r.fed)
 	tasks := make([]int32, n)
 	for k := range tasks {
-		tasks[k] = r.client.Expect(job.TaskID(r.Job.ID, r.Plan.At(r.fed).Index))
+		tasks[k] = c.Expect(job.TaskID(r.Job.ID, r.Plan.At(r.fed).Index), r.AtMostOnce)
 		r.fed++
 	}
 	return tasks
 }
 
 // done reports whether nothing is waited for: ends, or where nobody waits for them, acceptances.
-func (r *submission) done() bool {
+func (r *submission) done(c *generator.Client) bool {
 	if !r.stopped && r.fed < r.Plan.Len() {
 		return false
 	}
 	if r.Ended == nil {
-		return r.client.Open() == r.client.Owed()
+		return c.Open() == c.Owed()
 	}
-	return r.client.Open() == 0
-}
-
-func (r *submission) perform(a *generator.Actions) (wake time.Duration) {
-	for _, m := range a.Send {
-		r.underWay++
-		r.peers[m.Scheduler].posts <- m // there is room: the client knows how many connections there are
-	}
-	for _, p := range a.Poll {
-		r.peers[p.Scheduler].polls <- p
-	}
-	wake = a.Wake
-	for i := range a.Ended {
-		r.end(&a.Ended[i])
-	}
-	return wake
+	return c.Open() == 0
 }
 
 // end takes note of a task's end, and has the rest cancelled where that is due.
@@ -112,19 +89,6 @@ func (r *submission) giveUp(why error) {
 	if !r.stopped {
 		r.stopped = true
 		close(r.rest)
-	}
-}
-
-// watch wakes the client when something is due that no message announces.
-func (r *submission) watch() {
-	defer r.alarm.Stop()
-	for {
-		select {
-		case <-r.alarm.C:
-			r.step(r.client.Tick)
-		case <-r.calls.Done():
-			return
-		}
 	}
 }
 
