@@ -12,7 +12,7 @@ import (
 // node broke a rule, and the accounts of the idle cluster are exactly zero at the data service and in every
 // view.
 func (s *Simulation) audit() error {
-	if err := s.generator.verify(); err != nil {
+	if err := s.verify(); err != nil {
 		return err
 	}
 	s.drain()

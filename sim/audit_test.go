@@ -55,7 +55,7 @@ func TestAuditFindsWhatIsBroken(t *testing.T) {
 	}{
 		{"nothing", "dodoor", func(*Simulation) {}, ""},
 		{"a request nobody handled", "dodoor", func(s *Simulation) { s.sent[probe]++ },
-			"1 requests of kind 3 were sent, 0 handled and 0 refused"},
+			"1 requests of kind 4 were sent, 0 handled and 0 refused"},
 		{"a request handled twice", "dodoor", func(s *Simulation) { s.handledOf[enqueue]++ }, "20 requests of kind 1 were sent, 21 handled"},
 		{"a request handled and refused", "random", func(s *Simulation) { s.refusedOf[submit]++ }, "20 handled and 1 refused"},
 		{"a node broke a rule", "random", func(s *Simulation) { s.workers[2].check.problem = errors.New("node n3 did it") }, "node n3 did it"},
@@ -82,12 +82,12 @@ func TestAuditFindsWhatIsBroken(t *testing.T) {
 			illusion(t, s)
 			s.schedulers = append([]schedulerShell{{}}, s.schedulers...)
 		}, "scheduler-1 believes"},
-		{"a task without a row", "random", func(s *Simulation) { s.generator.client.Expect("forgotten") }, "1 tasks never ended"},
-		{"an outcome too many", "random", func(s *Simulation) { s.generator.count.Outcomes[cluster.Lost]++ }, "21 outcomes of 20 tasks"},
-		{"an outcome too few", "random", func(s *Simulation) { s.generator.count.Outcomes[cluster.Finished]-- }, "19 outcomes of 20 tasks"},
+		{"a task without a row", "random", func(s *Simulation) { s.clients[0].client.Expect("forgotten", false) }, "1 tasks never ended"},
+		{"an outcome too many", "random", func(s *Simulation) { s.rows.count.Outcomes[cluster.Lost]++ }, "21 outcomes of 20 tasks"},
+		{"an outcome too few", "random", func(s *Simulation) { s.rows.count.Outcomes[cluster.Finished]-- }, "19 outcomes of 20 tasks"},
 		{"a row without an outcome", "random", func(s *Simulation) {
-			s.generator.count.Outcomes[cluster.Finished]--
-			s.generator.count.Outcomes[cluster.NoOutcome]++
+			s.rows.count.Outcomes[cluster.Finished]--
+			s.rows.count.Outcomes[cluster.NoOutcome]++
 		}, "20 outcomes of 20 tasks"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

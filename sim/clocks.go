@@ -49,11 +49,11 @@ func (s *Simulation) polls() bool {
 func (s *Simulation) sample() {
 	for i := range s.workers {
 		w := &s.workers[i]
-		if !w.up || s.generator.err != nil {
+		if !w.up || s.rows.err != nil {
 			continue
 		}
 		stats := w.node.Stats(w.now())
-		s.generator.err = s.cfg.Sample(&generator.NodeSample{Time: s.now, Worker: w.ref.Name, Class: w.ref.Class,
+		s.rows.err = s.cfg.Sample(&generator.NodeSample{Time: s.now, Worker: w.ref.Name, Class: w.ref.Class,
 			Cores: stats.Reserved[cluster.Cores], Memory: stats.Reserved[cluster.Memory], Queued: stats.Queued, Running: stats.Running})
 	}
 }

@@ -37,6 +37,9 @@ type Config struct {
 	Skew         float64 // share of the submissions that goes to the first scheduler; 0: in turn
 	Quirks       []string
 	Faults       []Fault
+	Clients      []Client               // none: one, called generator, submits everything
+	Fate         func(task string) Fate // of a task; nil: what the workload says, and it ends well
+	Witness      Witness                // nil: nobody looks
 
 	SampleEvery time.Duration // between two looks at the nodes; 0: none
 

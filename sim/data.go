@@ -46,7 +46,7 @@ func (d *dataShell) schedulerCame(m *message) {
 // checked is the handler of a replica's question whether it is still registered.
 func (d *dataShell) checked(m *message) {
 	ref := &m.enqueue.Scheduler
-	m.code = cluster.CodeOf(d.store.CheckScheduler(ref.Name, ref.Incarnation))
+	m.code = cluster.CodeOf(d.store.CheckScheduler(d.now(), ref.Name, ref.Incarnation))
 }
 
 // register admits a replica, which gets the whole snapshot in return.

@@ -133,10 +133,14 @@ func compare(t *testing.T, cfg *sim.Config, simulated, real outcome) {
 // cuts them to microseconds.
 const wire = 4 * time.Microsecond
 
-// differs compares two rows of a task.
+// differs compares two rows of a task. One that two schedulers have at one worker ends at both in the same moment: either's
+// record may be the first.
 func differs(s, r *generator.Row) bool {
-	if s.Worker != r.Worker || s.Scheduler != r.Scheduler || s.Attempts != r.Attempts || s.Outcome != r.Outcome ||
-		s.ViewDecisions != r.ViewDecisions || s.Sent != r.Sent || s.Estimate != r.Estimate {
+	if r.Attempts < 2 && (s.Scheduler != r.Scheduler || s.ViewDecisions != r.ViewDecisions) {
+		return true
+	}
+	if s.Worker != r.Worker || s.Attempts != r.Attempts || s.Outcome != r.Outcome ||
+		s.Sent != r.Sent || s.Estimate != r.Estimate {
 		return true
 	}
 	for _, at := range [][2]time.Duration{{s.Received, r.Received}, {s.Enqueued, r.Enqueued}, {s.Started, r.Started},

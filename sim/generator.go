@@ -3,34 +3,27 @@ package sim
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"dodoor/generator"
 	"dodoor/internal/cluster"
 )
 
-// generatorShell performs what the client wants done, as generator/drive does: it submits every task when
+// generatorShell performs what one client wants done, as generator/drive does: it submits every task when
 // it is due and writes what became of it.
 type generatorShell struct {
 	sim    *Simulation
-	client *generator.Client
-	polls  []poll        // by scheduler
-	alarm  time.Duration // of the next tick; Never: none is set
-	open   int           // tasks without a row
-	count  Result
-	row    generator.Row // being written
-	err    error         // writing rows failed
+	index  int32 // among the clients
+	name   string
+	tasks  []int32 // of the workload, by the client's numbers; nil: all of it
+	client submitter
+	polls  []poll                          // by scheduler
+	posted map[*generator.Message]*message // under way, where there are faults; what was cut off is not
+	alarm  time.Duration                   // of the next tick; Never: none is set
 
+	row   generator.Row        // being written
 	reply cluster.CollectReply // memory of the last one
-}
-
-// poll is the question for results that a scheduler has before it. It costs no scheduler's time until there
-// is one, so the generator asks all the time, and results reach it at once.
-type poll struct {
-	generator.Poll
-	open    bool
-	arrived bool
-	until   time.Duration // when it has arrived: it is answered then, with results or without
 }
 
 var (
@@ -38,21 +31,42 @@ var (
 	errDied = errors.New("the scheduler died over it")
 )
 
-func newGenerator(s *Simulation) *generatorShell {
-	w := s.cfg.Workload
-	cfg := generator.ClientConfig{Tasks: w.Len(), Skew: s.cfg.Skew, MaxBatch: 1, Patience: s.cfg.Patience}
+func newGenerator(s *Simulation, index int, of Client) *generatorShell {
+	g := &generatorShell{sim: s, index: int32(index), name: of.Name, tasks: of.Tasks, polls: make([]poll, len(s.schedulers)),
+		posted: map[*generator.Message]*message{}, alarm: generator.Never}
+	cfg := generator.ClientConfig{Tasks: g.len(), Skew: s.cfg.Skew, MaxBatch: 1, Patience: s.cfg.Patience}
 	if len(s.cfg.Faults) > 0 {
 		cfg.PollPause = generator.PollPause
 	}
 	for i := range s.schedulers {
 		cfg.Schedulers = append(cfg.Schedulers, cluster.SchedulerRef{Name: cluster.SchedulerName(i)})
 	}
-	g := &generatorShell{sim: s, client: generator.NewClient(cfg), polls: make([]poll, len(s.schedulers)),
-		alarm: generator.Never, open: w.Len()}
-	for i := range w.Len() {
-		g.client.Expect(w.ID(i))
+	if of.Trusts {
+		g.client = newTrusting(cfg)
+	} else {
+		g.client = generator.NewClient(cfg)
+	}
+	for i := range g.len() {
+		spec := s.spec(int32(g.task(int32(i))))
+		g.client.Expect(spec.ID, spec.AtMostOnce)
 	}
 	return g
+}
+
+// len is how many tasks the client submits.
+func (g *generatorShell) len() int {
+	if g.tasks != nil {
+		return len(g.tasks)
+	}
+	return g.sim.cfg.Workload.Len()
+}
+
+// task is the workload's number of the client's task i.
+func (g *generatorShell) task(i int32) int {
+	if g.tasks != nil {
+		return int(g.tasks[i])
+	}
+	return int(i)
 }
 
 // start puts the first arrival on the clock, and asks the schedulers who they are.
@@ -66,12 +80,12 @@ func (g *generatorShell) start() {
 
 // next puts the arrival of task i on the clock.
 func (g *generatorShell) next(i int32) {
-	if int(i) == g.sim.cfg.Workload.Len() {
+	if int(i) == g.len() {
 		return
 	}
 	m := g.sim.take(noRequest)
-	m.stage, m.task = due, i
-	g.sim.onHeap(max(0, g.sim.cfg.Workload.Due(int(i))-g.sim.now), m)
+	m.stage, m.task, m.client = due, i, g.index
+	g.sim.onHeap(max(0, g.sim.cfg.Workload.Due(g.task(i))-g.sim.now), m)
 }
 
 // arrived submits a task that is due.
@@ -84,15 +98,22 @@ func (g *generatorShell) arrived(i int32) {
 func (g *generatorShell) perform(actions *generator.Actions) {
 	for _, out := range actions.Send {
 		m := g.sim.take(submit)
-		m.sched, m.node, m.task, m.submission, m.refused = int32(out.Scheduler), -1, out.Tasks[0], out, m.refused[:0]
+		m.sched, m.node, m.task, m.submission, m.refused = int32(out.Scheduler), -1, int32(g.task(out.Tasks[0])), out, m.refused[:0]
+		m.client, m.memory = g.index, out.Incarnation
+		if len(g.sim.cfg.Faults) > 0 {
+			g.posted[out] = m
+		}
 		g.sim.send(m)
+	}
+	for _, sched := range actions.Cut {
+		g.sim.later(0, func() { g.hush(int32(sched)) })
 	}
 	for i := range actions.Ended {
 		g.write(&actions.Ended[i])
 	}
 	for i := range actions.Poll {
 		if p := &actions.Poll[i]; p.At <= g.sim.now {
-			g.polls[p.Scheduler] = poll{Poll: *p, open: true}
+			g.ask(*p)
 		} else {
 			g.askLater(*p)
 		}
@@ -102,11 +123,22 @@ func (g *generatorShell) perform(actions *generator.Actions) {
 	}
 }
 
-func (g *generatorShell) askLater(p generator.Poll) {
-	g.sim.later(p.At-g.sim.now, func() {
-		g.polls[p.Scheduler] = poll{Poll: p, open: true}
-		g.collect(int32(p.Scheduler))
-	})
+// hush cuts off the submissions that are under way to a scheduler.
+func (g *generatorShell) hush(sched int32) {
+	var all []*message
+	for _, m := range g.posted {
+		if m.sched == sched {
+			all = append(all, m)
+		}
+	}
+	slices.SortFunc(all, func(a, b *message) int { return int(a.task - b.task) })
+	for _, m := range all {
+		delete(g.posted, m.submission)
+		cut := *m // it goes on, and nobody hears of it
+		cut.failed, cut.unsent = true, false
+		g.sim.witnessAnswer(g.name, &cut)
+		g.perform(g.client.Failed(g.sim.now, m.submission, generator.Unanswered, errGone))
+	}
 }
 
 func (g *generatorShell) setAlarm(at time.Duration) {
@@ -121,84 +153,45 @@ func (g *generatorShell) setAlarm(at time.Duration) {
 
 // answered takes the answer to a submission, or the lack of one.
 func (g *generatorShell) answered(m *message) {
+	if len(g.sim.cfg.Faults) > 0 {
+		if g.posted[m.submission] != m {
+			return // it was cut off
+		}
+		delete(g.posted, m.submission)
+	}
+	g.sim.witnessAnswer(g.name, m)
 	switch now := g.sim.now; {
 	case m.unsent:
 		g.perform(g.client.Failed(now, m.submission, generator.Gone, errGone))
 	case m.failed:
 		g.perform(g.client.Failed(now, m.submission, generator.Unanswered, errDied))
 	case m.code != 0:
-		g.perform(g.client.Failed(now, m.submission, generator.FailureOf(m.code), cluster.Errorf(m.code, "the scheduler takes nothing")))
+		g.perform(g.client.Failed(now, m.submission, generator.FailureOf(m.code),
+			cluster.Later(m.code, m.after, "the scheduler takes nothing")))
 	default:
 		g.perform(g.client.Accepted(now, m.submission, m.refused))
 	}
 }
 
-// collect has a scheduler answer the poll that it has before it, if there is something to say.
-func (g *generatorShell) collect(sched int32) {
-	d, p := &g.sim.schedulers[sched], &g.polls[sched]
-	for p.open {
-		switch {
-		case !d.reachable():
-			g.cut(sched, generator.Gone)
-			return
-		case d.stalls > 0:
-			return
-		case d.deaf > 0 && !p.arrived:
-			g.cut(sched, generator.Unanswered)
-			return
-		}
-		fresh := !p.arrived
-		if fresh {
-			p.arrived, p.until = true, g.sim.now+p.Wait
-		}
-		question := cluster.CollectRequest{Client: client, After: p.After, Incarnation: p.Incarnation, Max: p.Max}
-		records, cursor, err := d.replica.Collect(g.reply.Records[:0], &question)
-		must(err)
-		for i := range records {
-			records[i].Received += d.born
-		}
-		g.reply = cluster.CollectReply{Records: records, Cursor: cursor, Incarnation: d.ref.Incarnation}
-		if len(records) == 0 && g.sim.now < p.until {
-			if fresh && len(g.sim.cfg.Faults) > 0 {
-				g.sim.later(p.Wait, func() { g.collect(sched) })
-			}
-			return
-		}
-		if d.mute > 0 {
-			g.cut(sched, generator.Unanswered)
-			return
-		}
-		p.open = false
-		g.perform(g.client.Collected(g.sim.now, int(sched), &g.reply))
-	}
-}
-
-// cut ends the poll that a scheduler has before it without an answer.
-func (g *generatorShell) cut(sched int32, f generator.Failure) {
-	if p := &g.polls[sched]; p.open {
-		p.open = false
-		g.perform(g.client.PollFailed(g.sim.now, int(sched), f, errGone))
-	}
-}
-
-// abandon ends everything: no result is waited for any more.
-func (g *generatorShell) abandon(reason string) { g.perform(g.client.Abandon(g.sim.now, reason)) }
-
-// stop ends everything because somebody wants no more of it.
-func (g *generatorShell) stop() {
-	g.perform(g.client.Stop(g.sim.now))
-	g.abandon("abandoned: the run was stopped")
-}
-
 func (g *generatorShell) write(e *generator.Ending) {
-	g.row = e.Row(g.sim.cfg.Workload, 0)
-	g.row.Warmup = int(e.Task) < g.sim.cfg.Warmup
-	g.open--
+	rows, ending := &g.sim.rows, *e
+	ending.Task = int32(g.task(e.Task))
+	g.row = ending.Row(g.sim.cfg.Workload, 0)
+	g.row.Warmup = int(ending.Task) < g.sim.cfg.Warmup
+	rows.open--
 	g.sim.moves++
-	g.count.add(g.row.Outcome, e.Cause)
-	if g.sim.cfg.Row != nil && g.err == nil {
-		g.err = g.sim.cfg.Row(&g.row)
+	rows.count.add(g.row.Outcome, e.Cause)
+	g.sim.witnessEnd(g.name, &ending)
+	if g.sim.cfg.Row != nil && rows.err == nil {
+		rows.err = g.sim.cfg.Row(&g.row)
 	}
+}
+
+// tally is what all clients have together.
+type tally struct {
+	open  int // tasks without a row
+	count Result
+	err   error // writing rows failed
 }
 
 // Result is what became of a run.
@@ -227,16 +220,18 @@ func (r *Result) add(o cluster.Outcome, why generator.Cause) {
 func (r *Result) Finished() int { return r.Outcomes[cluster.Finished] }
 
 // verify checks at the end that every task had exactly one outcome.
-func (g *generatorShell) verify() error {
-	if n := g.client.Open(); n > 0 {
-		return fmt.Errorf("%d tasks never ended", n)
+func (s *Simulation) verify() error {
+	for _, g := range s.clients {
+		if n := g.client.Open(); n > 0 {
+			return fmt.Errorf("%d tasks never ended", n)
+		}
 	}
 	total := 0
-	for _, n := range g.count.Outcomes {
+	for _, n := range s.rows.count.Outcomes {
 		total += n
 	}
-	if total != g.sim.cfg.Workload.Len() || g.count.Outcomes[cluster.NoOutcome] != 0 {
-		return fmt.Errorf("%d outcomes of %d tasks", total, g.sim.cfg.Workload.Len())
+	if total != s.cfg.Workload.Len() || s.rows.count.Outcomes[cluster.NoOutcome] != 0 {
+		return fmt.Errorf("%d outcomes of %d tasks", total, s.cfg.Workload.Len())
 	}
 	return nil
 }

@@ -20,6 +20,7 @@ type ledger struct {
 
 	line    []string // accepted, in order of arrival, from head on
 	head    int
+	gone    int64           // off the line for good, before its first
 	skipped map[string]bool // overtaken: cancelled, or accepted before under the same id
 	problem error           // the first one
 }
@@ -46,20 +47,21 @@ func refuses(reply *cluster.EnqueueReply, number int64) bool {
 	return false
 }
 
-// started books an execution.
-func (l *ledger) started(s *worker.Start) {
-	l.pass(s.TaskID)
+// started books an execution, and returns the place that its task had among all that were accepted.
+func (l *ledger) started(s *worker.Start) (place int64) {
+	place = l.pass(s.TaskID)
 	l.reserved = l.reserved.Add(s.Shape.Demand)
 	l.running++
 	if !l.reserved.FitsIn(&l.capacity) || l.running > l.slots {
 		l.complain("node %s overcommits: %d tasks with %v run on %d slots with %v", l.name, l.running, l.reserved, l.slots, l.capacity)
 	}
 	l.hand(s)
+	return place
 }
 
-// pass takes a starting task off the line. Those before it never start: they were cancelled, or their
-// placement only repeated an earlier one.
-func (l *ledger) pass(id string) {
+// pass takes a starting task off the line, and returns its place from 1 on; 0: it was not there. Those before it never start: they
+// were cancelled, or their placement only repeated an earlier one.
+func (l *ledger) pass(id string) (place int64) {
 	at := l.head
 	for at < len(l.line) && l.line[at] != id {
 		at++
@@ -70,15 +72,18 @@ func (l *ledger) pass(id string) {
 		} else {
 			l.complain("node %s starts task %s, which it never accepted", l.name, id)
 		}
-		return
+		return 0
 	}
 	for ; l.head < at; l.head++ {
 		l.skipped[l.line[l.head]] = true
 	}
 	l.head++
+	place = l.gone + int64(l.head)
 	if l.head == len(l.line) {
+		l.gone += int64(l.head)
 		l.line, l.head = l.line[:0], 0
 	}
+	return place
 }
 
 // ended releases what an execution had reserved.

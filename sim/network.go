@@ -1,14 +1,6 @@
 package sim
 
-import (
-	"time"
-
-	"dodoor/datastore"
-	"dodoor/generator"
-	"dodoor/internal/cluster"
-	"dodoor/scheduler"
-	"dodoor/worker"
-)
+import "time"
 
 // Network is what messages cost. Every request takes Delay to its service, waits there for one of a
 // limited number of handlers, occupies it for the service's cost, and its answer takes Delay back.
@@ -30,81 +22,12 @@ type Station struct {
 	Handlers int           // that work at the same time
 }
 
-// stage is where a message stands.
-type stage uint8
-
-const (
-	requested stage = iota // it reaches its service
-	handled                // a handler is done with it
-	answered               // the answer reaches its sender
-	ended                  // an execution ends
-	due                    // a task arrives at the generator
-	timed                  // do is called
-	beats                  // a heartbeat is due
-	overran                // a task may have run past its estimate
-)
-
-// method is a kind of request.
-type method uint8
-
-const (
-	submit method = iota
-	enqueue
-	attach
-	probe
-	cancel
-	complete
-	push
-	flush
-	report
-	registerNode
-	registerScheduler
-	checkScheduler
-	methods
-	noRequest = methods // of executions, timers and tasks that are due
-)
-
-// message is a request on its way to its service and back, and everything else that happens at a moment:
-// one value for all, so that it can be used again.
-type message struct {
-	stage  stage
-	method method
-	failed bool // nobody answered; of an execution: it ran into its time limit
-	unsent bool // of a failed one: nobody listened, so it certainly did not arrive
-	code   cluster.ErrorCode
-	sched  int32
-	node   int32 // of the simulation; -1: none
-	epoch  int32 // of the service when the message reached it; of the sender for executions and timers
-	origin int32 // epoch of the sender
-	task   int32 // of the workload
-	cuts   int32 // of the service when the message was sent
-	next   *message
-
-	submission *generator.Message // of submit
-	refused    []cluster.Refusal
-
-	taskID   string
-	demand   cluster.Resources // of an execution
-	enqueue  cluster.Enqueue
-	reply    cluster.EnqueueReply
-	attach   cluster.AttachReply
-	notice   worker.Notice
-	report   cluster.Report
-	newcomer cluster.Node // of registerNode
-	delta    *cluster.Delta
-	snapshot cluster.Snapshot
-	push     datastore.Push
-	probe    scheduler.Probe
-	peer     int  // index of node in the scheduler's view
-	idle     bool // a report that is a heartbeat
-	do       func()
-}
-
 // service is a station's line and handlers at one replica or node.
 type service struct {
 	up      bool
 	clock   *kernel
 	born    time.Duration // its process, which reads the time since then
+	offset  time.Duration // of its host's clock
 	outages int           // faults that keep it away
 	epoch   int32         // grows with every death: what it was handling dies with it
 	cuts    int32         // how often all connections to it broke
@@ -119,25 +42,6 @@ func (s *Simulation) begin(at *service) { at.up, at.clock, at.born = true, &s.ke
 // now is what the process of a service reads on its clock.
 func (s *service) now() time.Duration { return s.clock.now - s.born }
 
-// take hands out an unused message of a method. Each method has its own, because what a message carries
-// keeps its memory: were they to change places, every report would end up with room for a snapshot.
-func (s *Simulation) take(of method) *message {
-	m := s.free[of]
-	if m == nil {
-		return &message{method: of}
-	}
-	s.free[of], m.next = m.next, nil
-	return m
-}
-
-// release keeps a message for the next use; its slices keep their memory.
-func (s *Simulation) release(m *message) {
-	m.failed, m.unsent, m.code = false, false, 0
-	m.delta, m.do = nil, nil
-	m.next = s.free[m.method]
-	s.free[m.method] = m
-}
-
 // send starts a request on its way.
 func (s *Simulation) send(m *message) {
 	m.stage = requested
@@ -145,6 +49,7 @@ func (s *Simulation) send(m *message) {
 	s.count(m, 1)
 	at, _, _ := s.service(m)
 	m.cuts = at.cuts
+	s.faults.repeat(m)
 	s.fly(m)
 }
 
@@ -154,7 +59,7 @@ func (s *Simulation) fly(m *message) { s.after(s.cfg.Network.Delay+s.faults.lag(
 // service returns where a request goes, and how requests are handled there.
 func (s *Simulation) service(m *message) (*service, *Station, int) {
 	switch m.method {
-	case enqueue, attach, probe, cancel:
+	case enqueue, attach, claim, probe, cancel:
 		return &s.workers[m.node].service, &s.cfg.Network.Worker, workerLane
 	case flush, report, registerNode, registerScheduler, checkScheduler:
 		return &s.data.service, &s.cfg.Network.Data, dataLane
@@ -202,8 +107,9 @@ func (s *Simulation) finish(m *message) {
 	}
 	s.handledOf[m.method]++
 	s.serve(m)
-	m.failed = at.mute > 0
-	s.answer(m)
+	if lane != schedulerLane || !s.schedulers[m.sched].defers(m) {
+		s.respond(m, at)
+	}
 	if next := at.head; next != nil {
 		at.head, next.next = next.next, nil
 		if at.head == nil {
@@ -213,6 +119,12 @@ func (s *Simulation) finish(m *message) {
 		return
 	}
 	at.busy--
+}
+
+// respond answers a request that was carried out.
+func (s *Simulation) respond(m *message, at *service) {
+	m.failed = at.mute > 0
+	s.answer(m)
 }
 
 // die ends a service: what it had in hand or in line is refused.
@@ -255,6 +167,8 @@ func (s *Simulation) serve(m *message) {
 		s.workers[m.node].enqueued(m)
 	case attach:
 		s.workers[m.node].attachedTo(m)
+	case claim:
+		s.workers[m.node].claimed(m)
 	case probe:
 		s.workers[m.node].probed(m)
 	case cancel:
@@ -274,10 +188,14 @@ func (s *Simulation) serve(m *message) {
 
 // settle is the sender's side: an answer, or the lack of one, has come back.
 func (s *Simulation) settle(m *message) {
+	if m.echo {
+		s.release(m)
+		return
+	}
 	switch m.method {
 	case submit:
-		s.generator.answered(m)
-	case enqueue, attach:
+		s.clients[m.client].answered(m)
+	case enqueue, attach, claim:
 		s.schedulers[m.sched].streamAnswered(m)
 	case probe:
 		s.schedulers[m.sched].probeAnswered(m)

@@ -79,14 +79,14 @@ func TestCompletionWhileTheSchedulerWasAway(t *testing.T) {
 	}
 }
 
-// The same when the scheduler was away for a moment only: the poll that broke is put again 200 ms later, and
+// The same when the scheduler was away for a moment only: the poll that broke is put again 50 ms later, and
 // finds the next process.
 func TestCompletionWhileTheSchedulerRestarted(t *testing.T) {
 	cfg := bare(t, "random", equal("a", 1, 1), units(1, 0, 1500*ms))
 	cfg.Faults = []sim.Fault{{What: "scheduler", Name: "scheduler-1", At: 1499 * ms, Until: 1501 * ms}}
 	rows, _ := run(t, cfg)
-	if r := rows["0"]; r.Completed != 1699*ms || r.Attempts != 2 {
-		t.Errorf("completed at %v after %d attempts, want at once when the next process has the task, at 1.699s", r.Completed, r.Attempts)
+	if r := rows["0"]; r.Completed != 1549*ms || r.Attempts != 2 {
+		t.Errorf("completed at %v after %d attempts, want at once when the next process has the task, at 1.549s", r.Completed, r.Attempts)
 	}
 }
 

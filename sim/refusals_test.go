@@ -18,6 +18,7 @@ func TestImpossibleScenariosAreRefused(t *testing.T) {
 			c.Faults = []sim.Fault{{What: "worker", Name: "a-1", At: time.Second}, {What: what, Name: name, At: at, Until: until}}
 		}
 	}
+	broken := func(f sim.Fault) func(*sim.Config) { return func(c *sim.Config) { c.Faults = []sim.Fault{f} } }
 	for _, c := range []struct {
 		name   string
 		change func(*sim.Config)
@@ -58,7 +59,19 @@ func TestImpossibleScenariosAreRefused(t *testing.T) {
 		{"unknown scheduler", fault("scheduler", "scheduler-2", 0, 0), `fault 2: there is no scheduler called "scheduler-2"`},
 		{"a scheduler without a name", fault("scheduler", "", 0, 0), `fault 2: there is no scheduler called ""`},
 		{"another data service", fault("datastore", "datastore-2", 0, 0), `fault 2: there is no datastore called "datastore-2"`},
-		{"something else", fault("network", "", 0, 0), `fault 2: what = "network": must be worker, class, scheduler or datastore`},
+		{"something else", fault("moon", "", 0, 0), `fault 2: what = "moon": must be worker, class, scheduler, datastore or network`},
+
+		{"a parted worker", broken(sim.Fault{What: "worker", Name: "a-1", How: sim.Parts}), `how = "parts": of a worker it must be one of`},
+		{"a network that dies", broken(sim.Fault{What: "network", Between: []string{"a-1"}, And: []string{"a-2"}}), `how = "": of a network`},
+		{"a network with one side", broken(sim.Fault{What: "network", How: sim.Parts, Between: []string{"a-1"}}), "and no other, has two sides"},
+		{"a worker with two sides", broken(sim.Fault{What: "worker", Name: "a-1", Between: []string{"a-1"}}), "and no other, has two sides"},
+		{"an unknown side", broken(sim.Fault{What: "network", How: sim.Parts, Between: []string{"a-1"}, And: []string{"a-9"}}),
+			`there is no service called "a-9"`},
+		{"no share", broken(sim.Fault{What: "network", How: sim.Drops, Between: []string{"a-1"}, And: []string{"clients"}}),
+			"share = 0: must be above 0 to 1"},
+		{"a share of what is whole", broken(sim.Fault{What: "worker", Name: "a-1", Share: 0.5}), "share = 0.5"},
+		{"a step without a clock", broken(sim.Fault{What: "worker", Name: "a-1", Step: time.Second}), "step = 1s"},
+		{"a worker with a full disk", broken(sim.Fault{What: "worker", Name: "a-1", How: sim.Full}), `how = "full": of a worker`},
 
 		{"too much skew", func(c *sim.Config) { c.Skew = 1.01 }, "skew = 1.01: must be a share, from 0 to 1"},
 		{"negative skew", func(c *sim.Config) { c.Skew = -0.1 }, "skew = -0.1"},

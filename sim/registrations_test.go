@@ -11,7 +11,7 @@ import (
 // known reports whether the data service has exactly this process of a scheduler registered.
 func known(s *Simulation, sched int) bool {
 	ref := &s.schedulers[sched].ref
-	return s.data.store.CheckScheduler(ref.Name, ref.Incarnation) == nil
+	return s.data.store.CheckScheduler(s.data.now(), ref.Name, ref.Incarnation) == nil
 }
 
 // A data service that returns is found again: by a scheduler with its next flush, and by one that does not flush

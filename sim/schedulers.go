@@ -22,17 +22,23 @@ type schedulerShell struct {
 	flusher    scheduler.Flusher
 	registrar  scheduler.Registrar
 
-	spec cluster.TaskSpec // memory of the last submission
+	spec   cluster.TaskSpec // memory of the last submission
+	disk   disk
+	writer writer
 }
 
 // submitted is the handler of a submission.
 func (d *schedulerShell) submitted(m *message) {
-	if err := d.replica.Admit(1); err != nil {
-		m.code = cluster.CodeOf(err)
+	if m.memory != 0 && m.memory != d.replica.Memory() {
+		m.code = cluster.Stale
 		return
 	}
-	d.spec = d.sim.cfg.Workload.Task(int(m.task))
-	actions, refusal := d.replica.Submit(d.now(), client, &d.spec)
+	if err := d.replica.Admit(d.sim.clients[m.client].name, 1); err != nil {
+		m.code, m.after = cluster.CodeOf(err), cluster.AfterOf(err)
+		return
+	}
+	d.spec = d.sim.spec(m.task)
+	actions, refusal := d.replica.Submit(d.now(), d.sim.clients[m.client].name, &d.spec)
 	if refusal != nil {
 		m.refused = append(m.refused, *refusal)
 	}
@@ -115,6 +121,10 @@ func (d *schedulerShell) perform(actions *scheduler.Actions) {
 	for _, i := range actions.Connect {
 		d.connect(i)
 	}
+	for _, i := range actions.Ask {
+		d.peers[i].Ask()
+		d.advance(i)
+	}
 	for i := range actions.Send {
 		d.post(&actions.Send[i])
 	}
@@ -122,10 +132,10 @@ func (d *schedulerShell) perform(actions *scheduler.Actions) {
 		d.probe(call)
 	}
 	for _, call := range actions.Cancel {
-		if p := &d.peers[call.Node]; p.node >= 0 {
-			m := d.sim.take(cancel)
-			m.sched, m.node, m.taskID = d.index, p.node, call.TaskID
-			d.sim.send(m)
+		if d.replica.Leaves(&call) {
+			d.stop(&call)
+		} else {
+			d.writer.cancels = append(d.writer.cancels, call)
 		}
 	}
 	if len(actions.Flush) > 0 {
@@ -135,7 +145,17 @@ func (d *schedulerShell) perform(actions *scheduler.Actions) {
 		d.flush()
 	}
 	if actions.Wake {
-		d.sim.generator.collect(d.index)
+		d.sim.collect(d.index)
+	}
+	d.keep()
+}
+
+// stop asks a worker to stop a task.
+func (d *schedulerShell) stop(call *scheduler.CancelCall) {
+	if p := &d.peers[call.Node]; p.node >= 0 {
+		m := d.sim.take(cancel)
+		m.sched, m.node, m.taskID = d.index, p.node, call.TaskID
+		d.sim.send(m)
 	}
 }
 
@@ -197,9 +217,6 @@ func (d *schedulerShell) flushAnswered(m *message) {
 
 // process numbers the processes of a service from 1, as if this were their incarnation.
 func process(epoch int32) int64 { return int64(epoch) + 1 }
-
-// client is the generator's name.
-const client = "generator"
 
 // startClock lets time pass for this process.
 func (d *schedulerShell) startClock(every time.Duration) {

@@ -10,10 +10,7 @@ import (
 	"slices"
 	"time"
 
-	"dodoor/datastore"
 	"dodoor/internal/cluster"
-	"dodoor/scheduler"
-	"dodoor/worker"
 )
 
 // Simulation is one run in progress.
@@ -24,7 +21,8 @@ type Simulation struct {
 	schedulers []schedulerShell
 	workers    []workerShell
 	data       dataShell
-	generator  *generatorShell
+	clients    []*generatorShell
+	rows       tally
 	faults     *faults
 	truth      *truth // for the oracle; nil: nobody asks
 	changed    map[uint64]bool
@@ -51,7 +49,7 @@ func Run(cfg Config) (Result, error) {
 		return Result{}, fmt.Errorf("simulation: %w", err)
 	}
 	stopped, err := s.run()
-	result := s.generator.count
+	result := s.rows.count
 	result.Stopped, result.Elapsed, result.Events, result.Counters = stopped, s.now, s.done, s.counters()
 	for _, n := range s.sent {
 		result.Messages += n
@@ -95,79 +93,9 @@ func newSimulation(cfg Config) (*Simulation, error) {
 		s.sentBy[m] = make([]int64, cfg.Schedulers)
 	}
 	s.introduce()
-	s.generator = newGenerator(s)
+	s.newClients()
 	s.faults = newFaults(s)
 	return s, nil
-}
-
-// startData starts a process of the data service that knows nothing.
-func (s *Simulation) startData(incarnation int64) error {
-	cfg := s.cfg.Store
-	cfg.Incarnation = incarnation
-	store, err := datastore.New(cfg)
-	if err != nil {
-		return err
-	}
-	d := &s.data
-	d.sim, d.store = s, store
-	s.begin(&d.service)
-	d.drift = nil
-	if slices.Contains(s.cfg.Quirks, DurationDrift) {
-		d.drift = newDrift(s.cfg.Nodes)
-	}
-	return nil
-}
-
-// startWorker starts an empty process of a node.
-func (s *Simulation) startWorker(i int32, incarnation int64) error {
-	ref := s.cfg.Nodes[i]
-	ref.Incarnation = incarnation
-	node, err := s.newNode(ref)
-	if err != nil {
-		return err
-	}
-	w := &s.workers[i]
-	*w = workerShell{service: w.service, sim: s, index: i, ref: ref, node: node, check: newLedger(&ref),
-		notifiers: make([]worker.Notifier, s.cfg.Schedulers), reporter: worker.NewReporter(s.cfg.Heartbeat)}
-	for j := range w.notifiers {
-		w.notifiers[j] = worker.NewNotifier(node, s.schedulers[j].ref.Name, s.cfg.MaxBatch)
-	}
-	s.begin(&w.service)
-	return nil
-}
-
-func (s *Simulation) newNode(ref cluster.Node) (*worker.Node, error) {
-	if first := s.workers[0].node; first != nil {
-		return first.Sibling(ref)
-	}
-	return worker.New(worker.Config{Node: ref, Dimensions: s.cfg.Replica.Dimensions, Types: s.cfg.Replica.Types,
-		Executors: []worker.Executor{{Name: emulator, Emulates: true}}, Executor: emulator, Limits: s.cfg.Limits,
-		Reestimate: s.cfg.Reestimate})
-}
-
-// emulator is the only executor of a simulated node.
-const emulator = "simulated"
-
-// startScheduler starts a process of a replica that knows nothing.
-func (s *Simulation) startScheduler(i int32, incarnation int64) error {
-	policy, err := s.newPolicy()
-	if err != nil {
-		return err
-	}
-	cfg := s.cfg.Replica
-	cfg.Name, cfg.Incarnation = cluster.SchedulerName(int(i)), incarnation
-	replica, err := scheduler.New(cfg, policy)
-	if err != nil {
-		return err
-	}
-	d := &s.schedulers[i]
-	ref := cluster.SchedulerRef{Name: cfg.Name, Incarnation: incarnation, Riders: replica.Riders()}
-	*d = schedulerShell{service: d.service, sim: s, index: i, replica: replica, ref: ref,
-		deliveries: scheduler.Deliveries{Replica: replica, Scheduler: ref, MaxBatch: s.cfg.MaxBatch, Grace: s.cfg.NodeGrace},
-		flusher:    scheduler.Flusher{Replica: replica, MaxBatch: s.cfg.MaxBatch}}
-	d.registrar.Flusher = &d.flusher
-	s.begin(&d.service)
-	return nil
 }
 
 // introduce registers everybody before the run begins: workers, then schedulers, then one push.
@@ -206,23 +134,25 @@ const progressEvery = 1 << 15
 
 // run lets time pass until every task has ended. It returns whether Progress ended it.
 func (s *Simulation) run() (stopped bool, err error) {
-	s.generator.start()
+	for _, g := range s.clients {
+		g.start()
+	}
 	s.startClocks()
-	for s.generator.open > 0 {
+	for s.rows.open > 0 {
 		if !s.step() {
-			return false, fmt.Errorf("nothing is left to happen, and %d tasks have not ended", s.generator.open)
+			return false, fmt.Errorf("nothing is left to happen, and %d tasks have not ended", s.rows.open)
 		}
 		if s.done%progressEvery == 0 {
-			if s.cfg.Progress != nil && !s.cfg.Progress(s.cfg.Workload.Len()-s.generator.open) {
-				s.generator.stop()
-				return true, s.generator.err
+			if s.cfg.Progress != nil && !s.cfg.Progress(s.cfg.Workload.Len()-s.rows.open) {
+				s.stop()
+				return true, s.rows.err
 			}
-			if s.generator.err != nil {
+			if s.rows.err != nil {
 				break
 			}
 		}
 	}
-	return false, s.generator.err
+	return false, s.rows.err
 }
 
 // step lets the next thing happen; false when nothing is left.
@@ -233,20 +163,20 @@ func (s *Simulation) step() bool {
 	}
 	switch m.stage {
 	case requested:
-		if !s.faults.hold(m) {
+		if !s.faults.hold(m) && !s.faults.loses(m) {
 			s.arrive(m)
 		}
 	case handled:
 		s.finish(m)
 	case answered:
-		if !s.faults.hold(m) {
+		if !s.faults.hold(m) && !s.faults.loses(m) {
 			s.settle(m)
 		}
 	case ended:
 		s.workers[m.node].ended(m)
 		s.release(m)
 	case due:
-		s.generator.arrived(m.task)
+		s.clients[m.client].arrived(m.task)
 		s.release(m)
 	case beats:
 		if !s.over {

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"errors"
+	"slices"
 
 	"dodoor/internal/cluster"
 	"dodoor/scheduler"
@@ -52,6 +53,9 @@ func (d *schedulerShell) post(s *scheduler.Dispatch) {
 // advance makes a stream's next move.
 func (d *schedulerShell) advance(index int) {
 	p := &d.peers[index]
+	if p.node < 0 {
+		return // what the last answer led to has ended it
+	}
 	var m *message
 	switch p.Next(d.now()) {
 	case scheduler.Rest:
@@ -62,6 +66,10 @@ func (d *schedulerShell) advance(index int) {
 	case scheduler.Enqueue:
 		m = d.sim.take(enqueue)
 		p.Message(&m.enqueue)
+	case scheduler.Recall:
+		m = d.sim.take(claim)
+		p.Question(&m.claim)
+		m.claim.Claims = slices.Clone(m.claim.Claims)
 	}
 	m.sched, m.node, m.peer, m.origin = d.index, p.node, index, p.serial
 	d.sim.send(m)
@@ -82,6 +90,8 @@ func (d *schedulerShell) streamAnswered(m *message) {
 		verdict = p.Failed(d.now(), scheduler.Unanswered, err)
 	case m.method == attach:
 		verdict = p.Attached(d.now(), &m.attach)
+	case m.method == claim:
+		verdict = p.Told(d.now(), m.holdings)
 	default:
 		verdict = p.Enqueued(d.now(), &m.reply)
 	}

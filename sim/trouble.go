@@ -62,7 +62,7 @@ func (f *faults) resume() {
 		f.sim.onHeap(0, m)
 	}
 	for i := range f.sim.schedulers {
-		f.sim.generator.collect(int32(i))
+		f.sim.collect(int32(i))
 	}
 }
 

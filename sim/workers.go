@@ -20,6 +20,9 @@ type workerShell struct {
 	notifiers []worker.Notifier // by scheduler
 	reporter  worker.Reporter
 	alarms    []time.Duration // when the node looks at tasks past their estimates, the next one last
+
+	runs  map[string]*Ran // for the witness: those under way, by their tasks
+	order []*Ran          // in the order of their starts, with some that are over
 }
 
 // enqueued is the handler of a batch of placements.
@@ -35,8 +38,15 @@ func (w *workerShell) enqueued(m *message) {
 
 // attachedTo is the handler of a scheduler's handshake.
 func (w *workerShell) attachedTo(m *message) {
-	reply, err := w.node.Attach(w.now(), m.enqueue.Scheduler)
+	reply, actions, err := w.node.Attach(w.now(), m.enqueue.Scheduler)
 	m.attach, m.code = reply, cluster.CodeOf(err)
+	w.perform(&actions)
+}
+
+// claimed is the handler of a question about placements of a scheduler's earlier processes.
+func (w *workerShell) claimed(m *message) {
+	holdings, err := w.node.Claim(&m.claim)
+	m.holdings, m.code = holdings, cluster.CodeOf(err)
 }
 
 // probed is the handler of a probe.
@@ -44,7 +54,7 @@ func (w *workerShell) probed(m *message) { m.probe.Answer = w.node.Probe(w.now()
 
 // cancelled is the handler of a cancellation.
 func (w *workerShell) cancelled(m *message) {
-	actions, _ := w.node.Cancel(w.now(), m.taskID)
+	actions, _ := w.node.Cancel(w.now(), m.taskID, w.sim.schedulers[m.sched].ref.Name)
 	w.perform(&actions)
 }
 
@@ -85,6 +95,16 @@ func (w *workerShell) watch() {
 	w.sim.onHeap(at-w.now(), m)
 }
 
+// leave gives back what waits, and at last what runs.
+func (w *workerShell) leave(last bool) {
+	reason, give := "worker "+w.ref.Name+" is shutting down", w.node.AbandonQueued
+	if last {
+		give = w.node.Abandon
+	}
+	actions, _ := give(w.now(), reason)
+	w.perform(&actions)
+}
+
 // overran takes an alarm. Those of earlier moments have gone off.
 func (w *workerShell) overran(m *message) {
 	if !w.up || w.epoch != m.origin {
@@ -100,14 +120,16 @@ func (w *workerShell) kill(id string) {
 	m := w.sim.execution(w, id)
 	m.origin = -1 // nobody waits for its end any more
 	w.check.ended(id, &m.demand)
-	actions := w.node.Finished(w.now(), id, worker.Result{Outcome: cluster.Cancelled, ExitCode: -1, Reason: "cancelled while running"})
+	result := worker.Result{Outcome: cluster.Cancelled, ExitCode: -1, Reason: "cancelled while running"}
+	w.witnessResult(id, result)
+	actions := w.node.Finished(w.now(), id, result)
 	w.perform(&actions)
 }
 
 // run starts an execution. It takes what the emulation says, longer the more of the node is in use, up to its
 // time limit.
 func (w *workerShell) run(start *worker.Start) {
-	w.check.started(start)
+	w.witnessStart(start, w.check.started(start))
 	d := w.sim.slowed(w.sim.emulated(start), w.index)
 	m := w.sim.take(noRequest)
 	if start.Timeout > 0 && d > start.Timeout {
@@ -123,10 +145,11 @@ func (w *workerShell) ended(m *message) {
 		return
 	}
 	w.check.ended(m.taskID, &m.demand)
-	result := worker.Result{Outcome: cluster.Finished}
+	result := w.sim.resultOf(m.taskID)
 	if m.failed {
 		result = worker.Result{Outcome: cluster.TimedOut, ExitCode: -1, Reason: "ran past its time limit"}
 	}
+	w.witnessResult(m.taskID, result)
 	actions := w.node.Finished(w.now(), m.taskID, result)
 	w.perform(&actions)
 }
