@@ -19,7 +19,7 @@ DEMO_OUT := out/demo
 
 heading = @printf '\n== %s\n' '$(1)'
 
-.PHONY: help build demo mutate reproduce calibrate functionbench test explore bench bench-run fmt gen verify-gen clean \
+.PHONY: help build demo chaos reliability mutate reproduce calibrate functionbench test explore bench bench-run fmt gen verify-gen clean \
 	deps fmt-check vet arch lint image race fuzz vulncheck smoke quickstart
 
 help: ## explains the targets
@@ -51,13 +51,31 @@ functionbench: build ## runs real containers: image, profile, five policies comp
 	scripts/functionbench
 
 # Fuzzing draws other inputs every time: it belongs to explore. What it has found is tried by every go test.
-test: deps fmt-check vet verify-gen arch lint image race vulncheck smoke quickstart ## runs all that CI runs
+test: deps fmt-check vet verify-gen arch lint image race vulncheck smoke quickstart chaos ## runs all that CI runs
 	$(call heading,everything passed)
 
 # No Docker, no root, no program beside Go, no real work, no race detector.
 check: fmt-check vet arch ## runs what one runs before every commit, about a minute on two idle cores
 	$(call heading,tests without real work)
-	go test -short $(filter-out $(REAL_WORK),$(shell go list ./...))
+	go test -short $(filter-out $(REAL_WORK) $(NEMESIS),$(shell go list ./...))
+
+# As many seeds as the time allows, or so many, or this one. It needs the cores for itself.
+NEMESIS := dodoor/chaos/nemesis
+TIME ?= 4m
+SEEDS ?=
+SEED ?=
+# A minute for each seed; CI's four minutes of seeds and the machine whose clock is stepped have 15.
+CHAOS_TIMEOUT = $(if $(SEED),15m,$(if $(SEEDS),$(shell expr $(SEEDS) + 15)m,$(if $(filter 4m,$(TIME)),15m,25h)))
+chaos: image ## kills, cuts and slows real services in containers, and proves that nothing is lost: [TIME=1h] [SEEDS=200] [SEED=7]
+	$(call heading,chaos on real processes)
+	go test -count=1 -v -timeout $(CHAOS_TIMEOUT) $(if $(SEED),-run 'TestChaos$$') $(NEMESIS) \
+		$(if $(SEED),-seed $(SEED),$(if $(SEEDS),-seeds $(SEEDS),-seeds 1000000 -time $(TIME)))
+
+reliability: build ## measures docs/reliability.md: separate processes, one fault at a time; ten minutes
+	$(call heading,what faults cost: nothing else should run)
+	go test -count=1 -v -timeout 60m ./reliability -figures
+	go test -run '^$$' -bench Accepted -benchtime 20000x ./scheduler/schedulerd
+	go test -run '^$$' -bench TakenUp -benchtime 3x ./scheduler/schedulerd
 
 # Every run makes other draws and inputs: what it finds was there before, whoever runs it.
 EXPLORE := 20000
@@ -137,7 +155,7 @@ REAL_WORK := dodoor/cmd/dodoor dodoor/functionbench dodoor/testbed dodoor/intern
 	$(addprefix dodoor/worker/executor/,docker process stressng)
 race:
 	$(call heading,tests under the race detector)
-	scripts/race -p 2 -timeout 10m $(filter-out $(REAL_WORK),$(shell go list ./...))
+	scripts/race -p 2 -timeout 10m $(filter-out $(REAL_WORK) $(NEMESIS),$(shell go list ./...))
 	$(call heading,tests of real work)
 	scripts/race -p 1 -timeout 20m $(REAL_WORK)
 

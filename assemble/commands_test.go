@@ -26,7 +26,9 @@ func TestExecutorsOfCommands(t *testing.T) {
 	} {
 		cfg := conf.Default()
 		cfg.Types, cfg.Worker.Executor, cfg.Process.Allow, cfg.Docker.Images = c.types, c.executor, c.allow, c.images
-		cfg.Worker.Spool = t.TempDir() + "/spool"
+		if c.spool { // a folder of its own is taken by every worker
+			cfg.Worker.Spool = t.TempDir() + "/spool"
+		}
 		output, err := newSpool(cfg)
 		if err != nil {
 			t.Fatal(err)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -62,9 +61,9 @@ func Worker(c *conf.Config, site Site) (*workerd.Daemon, error) {
 	return daemon, nil
 }
 
-// newSpool returns where the commands of a worker leave their output; nil: it runs none.
+// newSpool returns where the commands of a worker leave their output; nil: it runs none, and has no folder of its own.
 func newSpool(c *conf.Config) (*spool.Spool, error) {
-	if c.Worker.Executor == "sleep" || len(c.Process.Allow)+len(c.Docker.Images) == 0 {
+	if c.Worker.Spool == "" && (c.Worker.Executor == "sleep" || len(c.Process.Allow)+len(c.Docker.Images) == 0) {
 		return nil, nil
 	}
 	w, folder := &c.Worker, ""
@@ -76,7 +75,10 @@ func newSpool(c *conf.Config) (*spool.Spool, error) {
 		}
 	}
 	if w.Spool != "" {
-		folder = filepath.Join(w.Spool, w.Name) // workers of one host may have one configuration
+		var err error
+		if folder, err = ownFolder(w.Spool, w.Name); err != nil {
+			return nil, fmt.Errorf("worker %s: worker.spool: %w", w.Name, err)
+		}
 	}
 	return spool.New(spool.Config{Worker: w.Name, Folder: folder, TaskBytes: w.SpoolTaskMB << 20, Bytes: w.SpoolMB << 20,
 		Give: user.Give})

@@ -18,8 +18,8 @@ func replicaConfig(c *conf.Config, dims cluster.Dimensions) scheduler.Config {
 	estimates, _ := scheduler.ParseEstimates(s.Estimates) // checked as it was read
 	return scheduler.Config{
 		Name: s.Name, Seed: c.Seed, DeltaBatch: s.BDelta, MaxStaleness: time.Duration(s.MaxStaleness),
-		SelfCorrection: s.SelfCorrection,
-		MaxAttempts:    s.MaxAttempts, ReplaceTimeout: time.Duration(s.ReplaceTimeout), RosterGrace: time.Duration(c.Datastore.NodeTimeout),
+		SelfCorrection: s.SelfCorrection, StaleAfter: time.Duration(s.StaleAfter),
+		MaxAttempts: s.MaxAttempts, ReplaceTimeout: time.Duration(s.ReplaceTimeout), RosterGrace: time.Duration(c.Datastore.NodeTimeout),
 		MaxPending: s.MaxPending, RetainResults: s.RetainResults, RetainFor: time.Duration(s.RetainFor),
 		RetainJobs: time.Duration(s.RetainJobs), DefaultDuration: time.Duration(s.DefaultDuration), Estimates: estimates,
 		Foresee: foresight(c, estimates), Dimensions: dims, Types: c.TaskTypes(),

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"path/filepath"
 	"time"
 
 	"dodoor/baselines"
@@ -140,12 +141,31 @@ func Scheduler(c *conf.Config, site Site) (*schedulerd.Daemon, error) {
 	if site.Service != "" {
 		mayRun = func(name string) error { return CheckPolicy(c.Under(name, c.Seed), false) }
 	}
+	folder, err := journalOf(s)
+	if err != nil {
+		return nil, err
+	}
 	return schedulerd.New(schedulerd.Config{
-		Replica: replicaConfig(c, dims), Policy: policy,
+		Replica: replicaConfig(c, dims), Policy: policy, Journal: folder,
 		Listen: s.Listen, Address: s.Address, DataService: c.Datastore.DialAddress(), RPC: site.rpc(c, s.Name, s.MaxRPCs), MaxBatch: batch(c),
 		NodeGrace: time.Duration(s.NodeGrace), ProbeTimeout: time.Duration(s.ProbeTimeout),
 		DrainTimeout: time.Duration(s.DrainTimeout), Log: site.Log, Metrics: site.Metrics, Setup: setup, MayRun: mayRun,
 	})
+}
+
+// ownFolder is that of one service: several of one host may have one configuration. What is said of it names a whole path.
+func ownFolder(folder, name string) (string, error) { return filepath.Abs(filepath.Join(folder, name)) }
+
+// journalOf is the folder of a scheduler's journal; empty: it has none.
+func journalOf(s *conf.Scheduler) (string, error) {
+	if s.Journal == "" {
+		return "", nil
+	}
+	folder, err := ownFolder(s.Journal, s.Name)
+	if err != nil {
+		return "", fmt.Errorf("scheduler %s: scheduler.journal: %w", s.Name, err)
+	}
+	return folder, nil
 }
 
 // lookTimeout bounds the question who is there.

@@ -2,6 +2,7 @@ package baselines
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"dodoor/internal/cluster"
@@ -122,3 +123,10 @@ func placedOn(t fataler, s scheduler.Decision) int {
 
 // tasks is the answer of a node that holds n tasks.
 func tasks(n int64) cluster.ProbeReply { return cluster.ProbeReply{Tasks: n, Latency: -1} }
+
+// leave has nobody answer at the workers that are asked whether they are there.
+func leave(r *scheduler.Replica, actions *scheduler.Actions) {
+	for _, i := range slices.Clone(actions.Ask) {
+		r.NodeDown(0, i, r.Node(i).Incarnation, 0)
+	}
+}

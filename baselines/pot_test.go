@@ -109,7 +109,7 @@ func TestPoTNodeThatLeftIsOut(t *testing.T) {
 	a, b := probesOf(t, p, r.View(), unit(1))
 	rest := slices.Clone(nodes)
 	rest[a.Node] = node("newcomer", 8)
-	push(t, r, 2, slices.Delete(slices.Clone(nodes), a.Node, a.Node+1), nil, nil)
+	leave(r, push(t, r, 2, slices.Delete(slices.Clone(nodes), a.Node, a.Node+1), nil, nil))
 	push(t, r, 3, rest, nil, nil)
 	if got := r.View().Node(a.Node).Name; got != "newcomer" {
 		t.Fatalf("index %d holds %s", a.Node, got)
@@ -129,7 +129,7 @@ func TestPoTTaskOutlivesEveryNode(t *testing.T) {
 		t.Fatal(refusal)
 	}
 	calls := slices.Clone(actions.Probe)
-	push(t, r, 2, nil, nil, nil)
+	leave(r, push(t, r, 2, nil, nil, nil))
 	for _, call := range calls {
 		if sent := r.Probed(0, failed(call)).Send; len(sent) != 0 {
 			t.Fatalf("sent to %d, which left", sent[0].Node)

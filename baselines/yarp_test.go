@@ -102,7 +102,7 @@ func TestYarpForgetsDepartedWorkers(t *testing.T) {
 	p.(scheduler.Prober).Probed(0, answered(scheduler.ProbeCall{Node: 1}, 1), r.View())
 	rest := equalNodes(2)
 	rest[0] = node("newcomer", 8)
-	push(t, r, 2, rest[1:], nil, nil)
+	leave(r, push(t, r, 2, rest[1:], nil, nil))
 	push(t, r, 3, rest, nil, nil)
 	for i := range 20 {
 		if got := placedOn(t, p.Submit(0, unit(i), r.View())); got != 0 {

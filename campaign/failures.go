@@ -65,6 +65,7 @@ attempt, per run.`, Table: table, Says: func(r *Results) string {
 				lost, all := missing(r)
 				return fmt.Sprintf("Tasks lost or failed in all runs of this study: %s of %s.", exact(lost), exact(all))
 			}},
+			outage(o),
 		},
 		Rules: []Rule{{"Machines that die.", `
 %s tasks were lost in any scenario. A minute without data service makes the mean of dodoor %s times as high, of dodoor+

@@ -19,12 +19,13 @@ type Clusters struct {
 	List    []NamedCluster `toml:"cluster"`
 }
 
-// NamedCluster says how to find the data service of a cluster: by Datastore or by Conf.
+// NamedCluster says how to find a cluster: by the address of its data service, those of schedulers, or both; or by Conf.
 type NamedCluster struct {
-	Name      string `toml:"name"`
-	Datastore string `toml:"datastore"` // its address
-	Conf      string `toml:"conf"`      // a profile or a file, as Load takes it
-	Where     string // file and line
+	Name       string   `toml:"name"`
+	Datastore  string   `toml:"datastore"`  // address of the data service
+	Schedulers []string `toml:"schedulers"` // addresses; asked where the data service does not answer
+	Conf       string   `toml:"conf"`       // a profile or a file, as Load takes it
+	Where      string   // file and line
 }
 
 // UserClusters reads dodoor/config.toml below the person's folder of configurations ($XDG_CONFIG_HOME, or ~/.config). Without
@@ -77,11 +78,15 @@ func (c *Clusters) validate(r *report) {
 		identifier(r, path+".name", k.Name)
 		seen.add(path+".name", k.Name)
 		address, file := r.written(path+".datastore"), r.written(path+".conf")
+		for n, scheduler := range k.Schedulers {
+			hostPort(r, index(path+".schedulers", n), scheduler, 1)
+		}
 		switch {
 		case address && file:
 			r.add(path+".conf", "must be left out where datastore is the address")
 		case address:
 			hostPort(r, path+".datastore", k.Datastore, 1)
+		case len(k.Schedulers) > 0 && !file:
 		case !file:
 			r.add(path, "must have datastore, the address of its data service, or conf, a configuration that has the address")
 		case k.Conf == "" || strings.HasPrefix(k.Conf, "~"): // only shells know what ~ is

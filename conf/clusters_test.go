@@ -37,6 +37,9 @@ conf = "/home/me/near.toml"
 [[cluster]]
 name = "own"
 conf = "single"
+[[cluster]]
+name = "apart"
+schedulers = ["10.0.0.2:20511", "10.0.0.3:20511"]
 `)
 	got, err := UserClusters()
 	if err != nil {
@@ -47,14 +50,15 @@ conf = "single"
 		{Name: "far", Conf: filepath.Join(filepath.Dir(path), "clusters/far.toml"), Where: path + ":5"},
 		{Name: "near", Conf: "/home/me/near.toml", Where: path + ":8"},
 		{Name: "own", Conf: "single", Where: path + ":11"},
+		{Name: "apart", Schedulers: []string{"10.0.0.2:20511", "10.0.0.3:20511"}, Where: path + ":14"},
 	}}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got\n%+v\nwant\n%+v", got, want)
 	}
-	if far, err := got.Find("far"); err != nil || far != want.List[1] {
+	if far, err := got.Find("far"); err != nil || !reflect.DeepEqual(far, want.List[1]) {
 		t.Errorf("found %+v, %v", far, err)
 	}
-	if _, err := got.Find("naer"); err == nil || !strings.HasSuffix(err.Error(), `"naer": `+path+" has lab, far, near, own") {
+	if _, err := got.Find("naer"); err == nil || !strings.HasSuffix(err.Error(), `"naer": `+path+" has lab, far, near, own, apart") {
 		t.Errorf("a name that nothing is like: %v", err)
 	}
 	if _, err := got.Find("labs"); err == nil || !strings.Contains(err.Error(), `"labs": did you mean lab? `+path) {
@@ -68,7 +72,7 @@ func TestBadClusters(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"no TOML", lab + "default = \n", ":4: "},
 		{"unknown key, near", lab + "datasotre = \"h:2\"", ":4: cluster.lab.datasotre: unknown key: did you mean datastore?"},
-		{"unknown key, far", lab + "port = 1", ":4: cluster.lab.port: unknown key: allowed here are name, datastore, conf"},
+		{"unknown key, far", lab + "port = 1", ":4: cluster.lab.port: unknown key: allowed here are name, datastore, schedulers, conf"},
 		{"unknown key at the top", "defualt = \"lab\"\n" + lab, ":1: defualt: unknown key: did you mean default?"},
 		{"a table for the list", "[cluster.lab]\ndatastore = \"h:1\"", ":1: cluster: must be a list of tables, found a table"},
 		{"no name", "[[cluster]]\ndatastore = \"h:1\"", ":1: cluster[0].name: is missing"},
@@ -79,6 +83,7 @@ func TestBadClusters(t *testing.T) {
 		{"no place", "[[cluster]]\nname = \"lab\"", ":1: cluster.lab: must have datastore, the address of its data service, or conf, "},
 		{"two places", lab + "conf = \"single\"", ":4: cluster.lab.conf: must be left out where datastore is the address"},
 		{"no port", "[[cluster]]\nname = \"lab\"\ndatastore = \"h\"", ":3: cluster.lab.datastore: must be host:port with a port between 1"},
+		{"no port of a scheduler", "[[cluster]]\nname = \"lab\"\nschedulers = [\"h\"]", ":3: cluster.lab.schedulers[0]: must be host:port"},
 		{"any port", "[[cluster]]\nname = \"lab\"\ndatastore = \"h:0\"", ":3: cluster.lab.datastore: must be host:port with a port between 1"},
 		{"no address", "[[cluster]]\nname = \"lab\"\ndatastore = \"\"", ":3: cluster.lab.datastore: must be host:port"},
 		{"no file", "[[cluster]]\nname = \"lab\"\nconf = \"\"", ":3: cluster.lab.conf: must be a profile or a file"},

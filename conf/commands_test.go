@@ -22,7 +22,8 @@ func TestWhatCommandsAreAllowed(t *testing.T) {
 		{`docker.images=[""]`, `docker.images[0]: must name an image, or be "*" for any, found ""`},
 		{`docker.images=["a b"]`, "docker.images[0]"},
 		{`worker.spool="/var/spool/dodoor"`, ""},
-		{`worker.spool="spool"`, `must be the absolute path of a folder, or empty, found "spool"`},
+		{`worker.spool="spool"`, ""},
+		{`worker.spool="spool/../x"`, `must be the path of a folder, without detours and spaces around it, or empty, found "spool/../x"`},
 		{`worker.spool_task_mb=0`, "worker.spool_task_mb"},
 		{`worker.spool_mb=0`, "worker.spool_mb"},
 	} {

@@ -43,6 +43,7 @@ type Scheduler struct {
 	BDelta          int      `toml:"b_delta"`         // placements per delta flush (Sec. 3.1)
 	SelfCorrection  bool     `toml:"self_correction"` // view = snapshot + own newer placements
 	MaxRPCs         int      `toml:"max_rpcs"`        // handled at the same time
+	StaleAfter      Duration `toml:"stale_after"`     // own placements count in an older view in an outage; 0: four usual distances of pushes
 	MaxStaleness    Duration `toml:"max_staleness"`   // flush at least this often; 0: batches alone
 	MaxAttempts     int      `toml:"max_attempts"`    // placements of one task before it fails
 	ReplaceTimeout  Duration `toml:"replace_timeout"` // wait for a feasible node after one was lost
@@ -55,6 +56,7 @@ type Scheduler struct {
 	NodeGrace       Duration `toml:"node_grace"`       // a broken connection may heal this long
 	ProbeTimeout    Duration `toml:"probe_timeout"`    // what a worker that does not answer a probe costs
 	DrainTimeout    Duration `toml:"drain_timeout"`
+	Journal         string   `toml:"journal"` // folder of what survives the process, below it one of the replica's name; empty: nothing does
 }
 
 // Datastore configures the data service.

@@ -268,7 +268,7 @@ func TestFilesOnDisk(t *testing.T) {
 }
 
 func TestWhatLoadFinds(t *testing.T) {
-	shipped := "shipped profiles are cluster-example, docker, dodoor+lean, local, paper, paper-as-run, single"
+	shipped := "shipped profiles are cluster-example, docker, dodoor+lean, local, paper, paper-as-run, production, single"
 	for _, c := range []struct{ name, want string }{
 		{"papr", `no profile is called "papr": ` + shipped + "; a file needs a / or .toml in its name"},
 		{"", `no profile is called "": ` + shipped + "; a file needs a / or .toml in its name"},

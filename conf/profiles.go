@@ -13,7 +13,7 @@ import (
 
 // Complete configurations, loaded by name.
 //
-//go:embed cluster-example.toml docker.toml dodoor+lean.toml local.toml paper.toml paper-as-run.toml single.toml
+//go:embed cluster-example.toml docker.toml dodoor+lean.toml local.toml paper.toml paper-as-run.toml production.toml single.toml
 var profiles embed.FS
 
 // Task types alone, included by name.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
+	"strings"
 
 	"dodoor/baselines"
 	"dodoor/generator"
@@ -60,6 +61,7 @@ func (s *Scheduler) validate(r *report) {
 	between(r, "scheduler.replicas", s.Replicas, 1, mostSchedulers)
 	between(r, "scheduler.b_delta", s.BDelta, 1, manyTasks)
 	between(r, "scheduler.max_rpcs", s.MaxRPCs, 1, manyRPCs)
+	spanOrNone(r, "scheduler.stale_after", s.StaleAfter)
 	spanOrNone(r, "scheduler.max_staleness", s.MaxStaleness)
 	between(r, "scheduler.max_attempts", s.MaxAttempts, 1, 1000)
 	spanOrNone(r, "scheduler.replace_timeout", s.ReplaceTimeout)
@@ -72,7 +74,15 @@ func (s *Scheduler) validate(r *report) {
 	spanOrNone(r, "scheduler.node_grace", s.NodeGrace)
 	span(r, "scheduler.probe_timeout", s.ProbeTimeout)
 	spanOrNone(r, "scheduler.drain_timeout", s.DrainTimeout)
+	folderOrNone(r, "scheduler.journal", s.Journal)
 	oneOf(r, "scheduler.policy", s.Policy, append(baselines.Names(), sim.Oracle)...)
+}
+
+// folderOrNone takes the path of a folder, relative to where the service is started, or none.
+func folderOrNone(r *report, key, path string) {
+	if path != "" && (filepath.Clean(strings.TrimSpace(path)) != path || strings.ContainsRune(path, 0)) {
+		r.add(key, "must be the path of a folder, without detours and spaces around it, or empty, found %.80q", path)
+	}
 }
 
 func (d *Datastore) validate(r *report) {
@@ -100,9 +110,7 @@ func (w *Worker) validate(r *report) {
 	between(r, "worker.retain_results", w.RetainResults, 1, manyTasks)
 	span(r, "worker.retain_for", w.RetainFor)
 	spanOrNone(r, "worker.drain_timeout", w.DrainTimeout)
-	if w.Spool != "" && (!filepath.IsAbs(w.Spool) || filepath.Clean(w.Spool) != w.Spool) {
-		r.add("worker.spool", "must be the absolute path of a folder, or empty, found %.80q", w.Spool)
-	}
+	folderOrNone(r, "worker.spool", w.Spool)
 	between(r, "worker.spool_task_mb", w.SpoolTaskMB, 1, 1<<30)
 	between(r, "worker.spool_mb", w.SpoolMB, 1, 1<<30)
 }

@@ -24,6 +24,7 @@ func Command(ctx context.Context, f Folder, args []string, control io.Reader, st
 	}
 	cmd := exec.CommandContext(ctx, f.Binary(), args...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = f.Rows(), stdout, stderr
+	cmd.Env = append(os.Environ(), "XDG_CACHE_HOME="+filepath.Join(string(f), "run", "cache")) // nothing is left outside of the folder
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	// A group of its own: what interrupts this process is passed on once.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

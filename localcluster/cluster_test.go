@@ -20,12 +20,16 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // inMemory starts the services of a configuration on a network in memory, and ends them when do returns.
 func inMemory(t *testing.T, do func(ctx context.Context, l *Cluster), sets ...string) {
 	t.Helper()
+	inMemoryOn(t, rpctest.NewNetwork(), do, sets...)
+}
+
+func inMemoryOn(t *testing.T, network *rpctest.Network, do func(ctx context.Context, l *Cluster), sets ...string) {
+	t.Helper()
 	c, err := conf.Load("single", append([]string{"worker.executor=sleep", "worker.drain_timeout=1s", "scheduler.drain_timeout=1s"}, sets...))
 	if err != nil {
 		t.Fatal(err)
 	}
 	synctest.Test(t, func(t *testing.T) {
-		network := rpctest.NewNetwork()
 		l, err := Start(c, slog.New(slog.DiscardHandler), network)
 		if err != nil {
 			t.Fatal(err)

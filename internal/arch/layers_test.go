@@ -9,13 +9,13 @@ import (
 // A package imports packages of lower rows only.
 var rows = [][]string{
 	{"internal/cluster", "internal/needs", "internal/procfs", "internal/transcript", "internal/runfiles", "internal/wholefile",
-		"internal/version", "internal/progress", "internal/poll", "internal/placeholder", "internal/vm", "gen-go/dodoor"},
+		"internal/version", "internal/progress", "internal/terminal", "internal/poll", "internal/placeholder", "internal/vm", "gen-go/dodoor"},
 	{"job", "scheduler", "worker", "datastore", "generator", "internal/cgroup", "internal/rpc", "internal/telemetry", "worker/spool"},
 	{"baselines", "worker/executor", "worker/executor/executortest", "internal/keeper", "internal/procgroup", "internal/rpc/rpctest",
-		"scheduler/schedulerd", "datastore/datastored", "generator/rundir", "generator/packing"},
-	{"sim", "internal/keeper/first", "generator/drive", "worker/workerd", "worker/executor/confine"},
+		"scheduler/journal", "datastore/datastored", "generator/rundir", "generator/packing", "generator/session"},
+	{"sim", "scheduler/schedulerd", "internal/keeper/first", "generator/drive", "worker/workerd", "worker/executor/confine"},
 	{"worker/executor/docker", "worker/executor/process", "worker/executor/stressng"},
-	{"client", "conf", "report/figure", "report/stats"},
+	{"chaos", "client", "conf", "report/figure", "report/stats"},
 	{"report/metrics", "report/reporttest"},
 	{"report/results"},
 	{"report/group"},
@@ -26,7 +26,7 @@ var rows = [][]string{
 	{"localcluster", "profile", "host"},
 	{"experiment"},
 	{"campaign", "experiment/calibrate"},
-	{"cmd/dodoor", "functionbench", "testbed"},
+	{"cmd/dodoor", "functionbench", "testbed", "reliability", "chaos/nemesis"},
 }
 
 // layers says which packages of this module a package may import outside its tests. A pure package
@@ -47,6 +47,7 @@ var layers = map[string][]string{
 	"internal/placeholder":  {},
 	"internal/version":      {},
 	"internal/progress":     {},
+	"internal/terminal":     {},
 	"internal/rpc":          {"internal/cluster", "internal/poll", "gen-go/dodoor"},
 	"internal/telemetry":    {"internal/cluster"},
 	"internal/procfs":       {},
@@ -62,16 +63,18 @@ var layers = map[string][]string{
 	"generator": {"internal/cluster"},
 
 	"baselines":            {"internal/cluster", "scheduler"},
-	"worker/spool":         {"internal/cluster"},
+	"worker/spool":         {"internal/cluster", "internal/wholefile"},
 	"worker/executor":      {"internal/cluster", "internal/placeholder", "worker", "worker/spool"},
 	"internal/rpc/rpctest": {"internal/cluster", "gen-go/dodoor", "internal/rpc"},
-	"scheduler/schedulerd": {"internal/cluster", "internal/poll", "internal/rpc", "internal/telemetry", "scheduler"},
+	"scheduler/journal":    {"scheduler"},
+	"scheduler/schedulerd": {"internal/cluster", "internal/poll", "internal/rpc", "internal/telemetry", "scheduler", "scheduler/journal"},
 	"worker/workerd": {"internal/cluster", "internal/poll", "internal/rpc", "internal/telemetry", "worker", "worker/executor",
 		"worker/spool"},
 	"datastore/datastored": {"internal/cluster", "internal/poll", "internal/rpc", "internal/telemetry", "datastore"},
 	"generator/rundir":     {"internal/runfiles", "internal/wholefile", "generator"},
+	"generator/session":    {"internal/cluster", "internal/poll", "internal/rpc", "generator"},
 	"generator/drive": {"internal/cluster", "internal/poll", "internal/progress", "internal/rpc", "internal/telemetry", "generator",
-		"generator/rundir"},
+		"generator/rundir", "generator/session"},
 	"generator/packing": {"internal/cluster", "generator"},
 
 	"worker/executor/docker": {"internal/cgroup", "internal/cluster", "internal/procfs", "worker", "worker/executor", "worker/spool"},
@@ -82,11 +85,12 @@ var layers = map[string][]string{
 	"worker/executor/confine":      {"internal/cgroup", "internal/procfs", "internal/procgroup", "worker", "worker/executor"},
 	"worker/executor/executortest": {"internal/cluster", "internal/procfs", "worker"}, // for tests
 
-	"sim": {"internal/cluster", "scheduler", "worker", "datastore", "generator", "baselines"},
+	"sim":   {"internal/cluster", "scheduler", "worker", "datastore", "generator", "baselines"},
+	"chaos": {"internal/cluster", "scheduler", "worker", "datastore", "generator", "baselines", "sim"},
 	"conf": below("conf", "gen-go/dodoor", "generator/packing", "internal/version", "internal/needs", "internal/progress", "internal/runfiles",
 		"internal/wholefile", "internal/rpc/rpctest", "worker/executor/executortest"),
 
-	"client": {"generator", "generator/drive", "internal/cluster", "internal/rpc", "job"},
+	"client": {"generator", "generator/session", "internal/cluster", "internal/rpc", "internal/terminal", "job"},
 
 	"report/figure":     {},
 	"report/stats":      {},
@@ -117,11 +121,13 @@ var layers = map[string][]string{
 		"report/metrics", "report/stats", "sim"},
 
 	"functionbench": {}, // a test of Python programs
+	"reliability":   {}, // measures separate processes
 	"testbed":       {}, // tests of scripts/cluster on hosts
+	"chaos/nemesis": {}, // tests of services on hosts on which everything goes wrong
 	"cmd/dodoor": {"assemble", "campaign", "client", "conf", "experiment", "experiment/calibrate", "generator", "generator/drive",
-		"generator/packing", "host", "internal/keeper", "internal/keeper/first",
+		"generator/packing", "generator/session", "host", "internal/keeper", "internal/keeper/first",
 		"internal/version", "internal/cluster", "internal/progress", "internal/rpc", "internal/runfiles", "internal/telemetry",
-		"internal/wholefile", "job", "localcluster", "profile",
+		"internal/terminal", "internal/wholefile", "job", "localcluster", "profile",
 		"report", "report/metrics"},
 }
 

@@ -9,7 +9,7 @@ import (
 
 // The pure packages are state machines: their shell reads the clock, draws the seed, holds the lock
 // and does the I/O. The rule ends at the folder: scheduler is pure, scheduler/schedulerd is not.
-var purePackages = []string{"scheduler", "worker", "datastore", "generator", "baselines", "sim", "job", "internal/cluster"}
+var purePackages = []string{"scheduler", "worker", "datastore", "generator", "baselines", "sim", "chaos", "job", "internal/cluster"}
 
 // impureImports do I/O, keep time, synchronise, or draw randomness that no seed reproduces.
 var impureImports = []string{

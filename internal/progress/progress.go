@@ -40,8 +40,12 @@ type rate struct {
 	per   float64
 }
 
-// New returns nil when w is nil or no terminal.
+// New returns nil when w is nil or no terminal. A bar is drawn with what a terminal acts on, so it goes past a writer in front of
+// one that keeps that away.
 func New(w io.Writer, total int) *Line {
+	if front, ok := w.(interface{ Unwrap() io.Writer }); ok {
+		w = front.Unwrap()
+	}
 	if file, ok := w.(*os.File); ok && file != nil && term.IsTerminal(int(file.Fd())) {
 		l := newBar(w, total)
 		l.width = func() int {
