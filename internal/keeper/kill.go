@@ -46,7 +46,8 @@ func killAll(alone bool) (left, denied int) {
 	_ = unix.Setpriority(unix.PRIO_PROCESS, 0, -20) // of this thread, where it may: before those that it is to end
 	k := &killer{self: os.Getpid(), alone: alone, stopped: map[int]bool{}}
 	deadline := time.Now().Add(killLimit)
-	for passes := 0; !reap(); passes++ {
+	for passes := 0; !reap(mostReaped); passes++ {
+		k.chase(syscall.SIGSTOP)
 		k.pass(syscall.SIGSTOP)
 		if k.found == 0 {
 			return 0, 0
@@ -65,12 +66,35 @@ func killAll(alone bool) (left, denied int) {
 	return 0, 0
 }
 
-// reap waits for all children that have ended, and reports whether there is no other: then there are no descendants either.
-func reap() bool {
-	for {
+// mostReaped bounds how many children are waited for at a time: among some that end faster than that there would be no end.
+const mostReaped = 1000
+
+// reap waits for children that have ended, and reports whether there is no other: then there are no descendants either.
+func reap(most int) bool {
+	for range most {
 		pid, err := unix.Wait4(-1, nil, unix.WNOHANG, nil)
 		if err != unix.EINTR && pid <= 0 {
 			return err == unix.ECHILD
+		}
+	}
+	return false
+}
+
+// mostChases bounds how often the same children are listed in a row.
+const mostChases = 100
+
+// chase sends a signal to the children that this process has been given, as fast as it can, until there are no new ones. A
+// process that ends as soon as it has a child is gone when the tree below it has been walked.
+func (k *killer) chase(s syscall.Signal) {
+	for range mostChases {
+		children, _ := procfs.ChildrenOfThread(k.self, k.self) // the first thread gets the orphans
+		children = slices.DeleteFunc(children, spared)
+		k.fresh = false
+		for _, child := range slices.Backward(children) { // the newest, which live, before those that have ended
+			k.signal(child, k.self, s)
+		}
+		if reap(len(children)); !k.fresh {
+			return
 		}
 	}
 }

@@ -14,7 +14,7 @@ var earlier map[int]string
 
 // noteEarlier notes them. What the last of them leave, once they are gone, cannot be told from what a worker left.
 func noteEarlier() {
-	if reap() {
+	if reap(mostReaped) {
 		return // the rule
 	}
 	earlier = map[int]string{}
