@@ -13,6 +13,9 @@ import (
 	"dodoor/internal/identity"
 )
 
+// ErrBundle is of a service that cannot prove who it is. Its certificate may be renewed, so that it can later.
+var ErrBundle = errors.New("security.folder")
+
 // ServiceBundle opens the bundle of a service of a role: of the name under which the inventory has it or, if that is empty, of the one in
 // its own section. It returns nil for plaintext. The bundle must be that of its role and name, whom all others will take it for.
 func ServiceBundle(c *conf.Config, role, service string) (*identity.Bundle, error) {
@@ -27,7 +30,7 @@ func ServiceBundle(c *conf.Config, role, service string) (*identity.Bundle, erro
 		return nil, err
 	}
 	if err := id.Admits(b.Own()); err != nil {
-		return nil, fmt.Errorf("security.folder: %s has another's bundle: %w", b.Folder(), err)
+		return nil, fmt.Errorf("%w: %s has another's bundle: %w", ErrBundle, b.Folder(), err)
 	}
 	return b, nil
 }
@@ -48,12 +51,12 @@ func open(c *conf.Config, id identity.Identity) (*identity.Bundle, error) {
 		return nil, nil
 	}
 	if _, err := os.Stat(folder); errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("security.folder: no bundle of the %s (%w): make it with `dodoor certs issue %s %s -out %s`", id, err,
+		return nil, fmt.Errorf("%w: no bundle of the %s (%w): make it with `dodoor certs issue %s %s -out %s`", ErrBundle, id, err,
 			id.Role, id.Name, c.Security.Folder)
 	}
 	b, err := identity.Open(folder, c.Security.Domain)
 	if err != nil {
-		return nil, fmt.Errorf("security.folder: %w", err)
+		return nil, fmt.Errorf("%w: %w", ErrBundle, err)
 	}
 	return b, nil
 }
