@@ -60,8 +60,8 @@ func (a *Authority) list(folder string) (own *x509.RevocationList, others []byte
 }
 
 // Revoke takes back every certificate of a name that has not expired, or the one with a serial number, and writes the revocation list.
-// It returns what it took back. It fails where there is nothing of the name or number, where all of it has expired or was revoked before,
-// and where the name is that of several identities, which the error lists.
+// It returns what it took back. It fails where there is nothing of the name or number, where all of it has expired or was revoked before
+// (ErrRevoked), and where the name is that of several identities, which the error lists.
 func (a *Authority) Revoke(what string) ([]Signed, error) {
 	unlock, err := a.lock()
 	if err != nil {
@@ -128,10 +128,13 @@ func choose(all []Signed, what string, now time.Time) ([]Signed, error) {
 	case last == nil:
 		return nil, fmt.Errorf("no certificate has the name or serial number %.80q: `dodoor certs show` lists what was signed", what)
 	case !last.Revoked.IsZero():
-		return nil, fmt.Errorf("%s was revoked on %s already", last.Identity, identity.Written(last.Revoked))
+		return nil, fmt.Errorf("%s was %w, on %s", last.Identity, ErrRevoked, identity.Written(last.Revoked))
 	}
 	return nil, fmt.Errorf("the certificate of %s expired %s: there is nothing to revoke", last.Identity, identity.Written(last.Cert.NotAfter))
 }
+
+// ErrRevoked is the error of Revoke where all of it was revoked before.
+var ErrRevoked = errors.New("revoked already")
 
 // ErrNothingRevoked is the error of Spread where the authority has no revocation list yet.
 var ErrNothingRevoked = errors.New("nothing was revoked")
