@@ -17,8 +17,7 @@ func serialOf(c *x509.Certificate) serial {
 // moment is how messages write a time.
 const moment = "2006-01-02 15:04 MST"
 
-// Written is a time as messages about certificates write it.
-func Written(t time.Time) string { return t.UTC().Format(moment) }
+func written(t time.Time) string { return t.UTC().Format(moment) }
 
 // verify checks a chain: who it is of, that each of it is valid now and not revoked, and that one of the authorities signed it.
 func (m *material) verify(chain []*x509.Certificate, domain string, now time.Time) (Identity, error) {
@@ -54,13 +53,13 @@ func (m *material) verify(chain []*x509.Certificate, domain string, now time.Tim
 // accepts checks what changes as time goes by.
 func (m *material) accepts(c *x509.Certificate, what string, now time.Time) error {
 	if now.After(c.NotAfter) {
-		return fmt.Errorf("%s expired %s", what, Written(c.NotAfter))
+		return fmt.Errorf("%s expired %s", what, written(c.NotAfter))
 	}
 	if now.Before(c.NotBefore) {
-		return fmt.Errorf("%s is not valid before %s, and it is %s here", what, Written(c.NotBefore), Written(now))
+		return fmt.Errorf("%s is not valid before %s, and it is %s here", what, written(c.NotBefore), written(now))
 	}
 	if at, revoked := m.revoked[serialOf(c)]; revoked {
-		return fmt.Errorf("%s was revoked on %s", what, Written(at))
+		return fmt.Errorf("%s was revoked on %s", what, written(at))
 	}
 	return nil
 }

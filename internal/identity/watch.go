@@ -56,7 +56,7 @@ func (b *Bundle) Watch(ctx context.Context, log *slog.Logger) {
 			log.Error("the new certificates are not used; those from before stay", "error", err)
 			continue
 		}
-		log.Info("certificates loaded again", "identity", b.Own().String(), "until", Written(b.NotAfter()))
+		log.Info("certificates loaded again", "identity", b.Own().String(), "until", written(b.NotAfter()))
 	}
 }
 
