@@ -144,7 +144,7 @@ func Of(leaf *x509.Certificate, domain string) (Identity, error) {
 
 // called is a certificate whose identity is not known, for people.
 func called(leaf *x509.Certificate) string {
-	return fmt.Sprintf("certificate %.40x", leaf.SerialNumber)
+	return fmt.Sprintf("certificate %.40s", leaf.SerialNumber.Text(16))
 }
 
 // Folder is where the bundle of a name is kept, below the root of all.
