@@ -189,6 +189,9 @@ func (s *Server) dismiss(check func([]*x509.Certificate) error) {
 		if err := check(chain); err != nil {
 			s.turnedAway("hung up", c, err)
 			c.Close()
+			s.mu.Lock()
+			c.chain = nil // once: its handler may take a while to end
+			s.mu.Unlock()
 		}
 	}
 }
