@@ -101,7 +101,7 @@ func (c *Config) hardware(paper *Config, name string) string {
 // inventory prints the cluster, hosts and classes of c as the beginning of a configuration, and checks that it loads.
 func (c *Config) inventory() ([]byte, error) {
 	var out bytes.Buffer
-	fmt.Fprintf(&out, "include = [\"functionbench\"]\n\n[cluster]\nuser = %q\n", c.Cluster.User)
+	fmt.Fprintf(&out, "include = [\"functionbench\"]\n\n[cluster]\nuser = %q\n\n[security]\nfolder = \"certs\"\n", c.Cluster.User)
 	for _, class := range c.Classes {
 		fmt.Fprintf(&out, "\n[[class]]\nname = %q\ncores = %v\nmemory_mb = %d\n", class.Name, class.Cores, class.MemoryMB)
 	}

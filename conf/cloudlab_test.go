@@ -39,6 +39,9 @@ func TestAManifestBecomesAnInventory(t *testing.T) {
 [cluster]
 user = ""
 
+[security]
+folder = "certs"
+
 [[class]]
 name = "m510"
 cores = 8

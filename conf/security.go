@@ -57,7 +57,9 @@ func (c *Config) validateBundles(r *report) {
 	if c.Security.Folder == "" || len(c.Hosts) == 0 {
 		return
 	}
-	folder(r, "security.folder", c.Security.Folder) // it gets to see shells
+	if !folderPattern.MatchString(c.Security.Folder) { // shells get to see it
+		r.add("security.folder", "must be a folder of letters, digits, dots, dashes, underscores and slashes, found %.80q", c.Security.Folder)
+	}
 	taken := map[string]string{c.Security.User: "security.user"}
 	for _, s := range c.Services() {
 		role, err := identity.ParseRole(s.Role)

@@ -40,6 +40,19 @@ func TestBundles(t *testing.T) {
 	}
 }
 
+// An inventory whose services would not start is told so before anything is copied.
+func TestInventoryInPlaintext(t *testing.T) {
+	for more, warned := range map[string]bool{"": true, "[security]\nfolder = \"certs\"\n": false, "[security]\ninsecure = true\n": false} {
+		c, err := loadText(lab + more)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(c.Warnings(), "\n"); strings.Contains(got, "the address of datastore-a is \"10.0.0.1:20510\"") != warned {
+			t.Errorf("%q: %s", more, got)
+		}
+	}
+}
+
 // Bundles are kept by name, and names go into certificates.
 func TestNamesOfBundles(t *testing.T) {
 	const secured = "[security]\nfolder = \"certs\"\n"

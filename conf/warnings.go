@@ -29,6 +29,12 @@ func (c *Config) Warnings() []string {
 				t.Argv[0]))
 		}
 	}
+	for _, s := range c.Services() {
+		if err := c.Security.Permits("the address of "+s.Name, s.Listen()); err != nil {
+			all = append(all, fmt.Sprintf("%v: no service of such a host starts", err))
+			break // others are likely to be the same
+		}
+	}
 	for _, name := range c.absentClasses() {
 		all = append(all, fmt.Sprintf("task types have a profile for class %q, which this cluster does not have", name))
 	}
