@@ -110,6 +110,7 @@ func (c *Config) Under(policy string, seed uint64) *Config {
 func (c *Config) DigestOf(s *Service) (string, error) {
 	own := *c.As(s)
 	own.Cluster, own.Hosts, own.Generator, own.Sim, own.Scheduler.Replicas = Cluster{}, nil, Generator{}, Sim{}, 0
+	own.Security.User = ""
 	if s.Role == RoleScheduler {
 		own.Generator.TimeScale = c.Generator.TimeScale
 	}

@@ -109,7 +109,7 @@ var layers = map[string][]string{
 		"report/plots", "report/results"},
 
 	"assemble": {"baselines", "conf", "datastore", "datastore/datastored", "generator", "internal/cgroup", "internal/cluster",
-		"internal/keeper", "internal/procgroup", "internal/rpc", "internal/telemetry", "internal/version", "scheduler",
+		"internal/identity", "internal/keeper", "internal/procgroup", "internal/rpc", "internal/telemetry", "internal/version", "scheduler",
 		"scheduler/schedulerd", "sim", "worker", "worker/executor", "worker/executor/confine", "worker/executor/docker",
 		"worker/executor/process", "worker/executor/stressng", "worker/spool", "worker/workerd"},
 	"host": {"assemble", "conf", "internal/cgroup", "internal/cluster", "internal/poll", "internal/procfs", "internal/wholefile",
