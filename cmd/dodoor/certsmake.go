@@ -15,9 +15,6 @@ import (
 	"dodoor/internal/identity/authority"
 )
 
-// operatorName is whose bundle commands use unless security.user says otherwise.
-const operatorName = "operator"
-
 func (o *certsCommand) create() int {
 	a, err := authority.Create(o.ca, o.domain, time.Duration(cmp.Or(o.validity, lifetime(authority.OwnValidity))))
 	if err != nil {
@@ -50,7 +47,7 @@ func (o *certsCommand) issue() int {
 	if err != nil {
 		return o.fail(exitFailed, err)
 	}
-	folder := identity.Folder(o.out, id.Name)
+	folder := identity.Folder(cmp.Or(o.out, bundles), id.Name)
 	if err := o.vacant(folder); err != nil {
 		return o.fail(exitFailed, err)
 	}
@@ -129,9 +126,13 @@ func (o *certsCommand) all() int {
 	if err != nil {
 		return o.fail(exitFailed, err)
 	}
+	if a.Domain() != c.Security.Domain {
+		return o.fail(exitUsage, fmt.Errorf("%s: security.domain is %q, and the authority in %s is of %q: take or make another (-ca)",
+			o.conf, c.Security.Domain, o.ca, a.Domain()))
+	}
 	report := newCertsReport()
 	for _, id := range ids {
-		folder := identity.Folder(o.out, id.Name)
+		folder := identity.Folder(cmp.Or(o.out, c.Security.Folder, bundles), id.Name)
 		var s authority.Signed
 		what := "issued"
 		if _, err = os.Lstat(filepath.Join(folder, identity.CertFile)); errors.Is(err, fs.ErrNotExist) {
@@ -177,5 +178,5 @@ func identitiesOf(c *conf.Config) ([]identity.Identity, error) {
 			return nil, err
 		}
 	}
-	return ids, add(identity.Identity{Role: identity.Operator, Name: operatorName})
+	return ids, add(identity.Identity{Role: identity.Operator, Name: conf.Default().Security.User})
 }

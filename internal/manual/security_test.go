@@ -10,12 +10,42 @@ import (
 	"dodoor/internal/needs"
 )
 
+// guarded is the cluster of docs/security.md: one service of each role.
+const guarded = `
+[security]
+folder = "certs"
+[scheduler]
+listen = "%s"
+replicas = 1
+b_delta = 1
+max_staleness = "50ms"
+[datastore]
+listen = "%s"
+b = 1
+max_staleness = "50ms"
+[worker]
+listen = "%s"
+class = "node"
+[process]
+allow = ["*"]
+workdirs = ["*"]
+cgroup = "off"
+[[class]]
+name = "node"
+cores = 4
+memory_mb = 4096
+[[task_type]]
+name = "nap"
+`
+
 // Every line of docs/security.md.
 func TestSecurity(t *testing.T) {
 	if _, err := exec.LookPath("openssl"); err != nil {
 		needs.Real(t, fmt.Errorf("%w: scripts/install-deps test", err))
 	}
-	newPerson(t).follows(t, "security.md")
+	p := newPerson(t)
+	p.write(t, filepath.Join(p.folder, "lab.toml"), fmt.Sprintf(guarded, free(t), free(t), free(t)))
+	p.follows(t, "security.md")
 }
 
 // scripts/certs hands a host its own bundles, keys for their owner alone, and nothing of anybody else's.
