@@ -52,11 +52,12 @@ func (s *Security) validate(r *report) {
 	}
 }
 
-// validateBundles checks that no two of the inventory, and nobody of it and who runs commands, would have the same bundle.
+// validateBundles checks, for an inventory, where bundles are, and that no two of the inventory, and nobody of it and who runs commands, would have the same bundle.
 func (c *Config) validateBundles(r *report) {
 	if c.Security.Folder == "" || len(c.Hosts) == 0 {
 		return
 	}
+	folder(r, "security.folder", c.Security.Folder) // it gets to see shells
 	taken := map[string]string{c.Security.User: "security.user"}
 	for _, s := range c.Services() {
 		role, err := identity.ParseRole(s.Role)

@@ -43,9 +43,9 @@ func over(ctx context.Context) bool {
 
 // unknown returns which of some names the data service does not know.
 func (a *Agent) unknown(ctx context.Context, names []string) ([]string, error) {
-	as := *a.c
+	as := a.here()
 	as.Security.User = a.services[0].Name // who is there anybody may ask, and no operator's bundle is kept on a host
-	cfg, err := assemble.RPC(&as, nil, "")
+	cfg, err := assemble.RPC(as, nil, "")
 	if err != nil {
 		return nil, err
 	}

@@ -136,7 +136,7 @@ func TestCertsOfAConfiguration(t *testing.T) {
 class = [{ name = "c", cores = 1, memory_mb = 1 }]
 task_type = [{ name = "t" }]
 `)
-	s.refuses(exitUsage, `security.domain is "lab", and the authority in `, "all", "-conf", domain)
+	s.refuses(exitUsage, `has the domain "lab" (security.domain), the authority in `, "all", "-conf", domain)
 	lab := newAuthority(t)
 	lab.ca += "-lab"
 	lab.does("create", "-domain", "lab")

@@ -127,7 +127,7 @@ func (o *certsCommand) all() int {
 		return o.fail(exitFailed, err)
 	}
 	if a.Domain() != c.Security.Domain {
-		return o.fail(exitUsage, fmt.Errorf("%s: security.domain is %q, and the authority in %s is of %q: take or make another (-ca)",
+		return o.fail(exitUsage, fmt.Errorf("%s has the domain %q (security.domain), the authority in %s is of %q: another -ca, or another domain",
 			o.conf, c.Security.Domain, o.ca, a.Domain()))
 	}
 	report := newCertsReport()
@@ -178,5 +178,5 @@ func identitiesOf(c *conf.Config) ([]identity.Identity, error) {
 			return nil, err
 		}
 	}
-	return ids, add(identity.Identity{Role: identity.Operator, Name: conf.Default().Security.User})
+	return ids, add(identity.Identity{Role: identity.Operator, Name: c.Security.User})
 }
