@@ -66,11 +66,12 @@ func TestNamesOfBundles(t *testing.T) {
 		all + second:  "",
 		secured + all + second: `the worker "scheduler-a" is called as the scheduler is, and security.folder keeps bundles by name: ` +
 			"call the host something else",
-		secured + host("operator", `"datastore", "scheduler", "worker"`):                  `the worker "operator" is called as security.user is`,
-		secured + host("_"+strings.Repeat("x", 64), `"datastore", "scheduler", "worker"`): "has 75 bytes: at most 64 are allowed: call the host something else",
-		"[security]\ndomain = \"a/b\"\n":                                                  `security.domain: the domain "a/b" has the character '/'`,
-		"[security]\nuser = \"\"\n":                                                       `security.user: the name "" of a operator is empty`,
-		"[security]\nfolder = \"a/../b\"":                                                 "security.folder: must be the path of a folder",
+		secured + host("operator", `"datastore", "scheduler", "worker"`):              `the worker "operator" is called as security.user is`,
+		secured + host(strings.Repeat("x", 65), `"datastore", "scheduler", "worker"`): "has 75 bytes: at most 64 are allowed: call",
+
+		"[security]\ndomain = \"a/b\"\n":  `security.domain: the domain "a/b" has the character '/'`,
+		"[security]\nuser = \"\"\n":       `security.user: the name "" of a operator is empty`,
+		"[security]\nfolder = \"a/../b\"": "security.folder: must be the path of a folder",
 	} {
 		_, err := loadText(laptop + text)
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {

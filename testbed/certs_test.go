@@ -2,6 +2,7 @@ package testbed
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"net"
 	"os"
@@ -9,6 +10,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"dodoor/internal/poll"
 )
 
 // localSSH is an ssh that reaches a folder of this machine instead of a host, and notes what it was asked.
@@ -120,6 +124,16 @@ func TestCertificatesOfACluster(t *testing.T) {
 	}
 	if now := run(0, "", "status"); now != running {
 		t.Errorf("services started again for new certificates:\n%s, before:\n%s", now, running)
+	}
+
+	log := filepath.Join(l.folderOf(l.hosts[1]), "log", "node-2.log")
+	ctx, cancel := context.WithTimeout(t.Context(), l.patience)
+	defer cancel()
+	if !poll.Until(ctx, 100*time.Millisecond, func() bool {
+		text, err := os.ReadFile(log)
+		return err == nil && strings.Contains(string(text), "certificates loaded again")
+	}) {
+		t.Error("a service does not take its new certificate")
 	}
 
 	certs("revoke", "node-2")
