@@ -101,7 +101,7 @@ func TestSchedulerGone(t *testing.T) {
 		e.schedulers[0].run()
 	})
 	s := c.between(0, time.Hour)
-	figure(t, "scheduler: kill -9, started again 5 s later; a client that does not submit again",
+	figure(t, fmt.Sprintf("scheduler: kill -9, started again %s later; a client that does not submit again", length/4),
 		"longest wait of a submission %d ms; of %d accepted tasks %d finished, %d lost", s.gap.Milliseconds(), s.accepted, s.finished,
 		s.lost+s.missing)
 	if s.lost+s.missing > 0 || s.accepted == 0 {
