@@ -33,9 +33,9 @@ func seenPath(address string) (string, error) {
 }
 
 // sightings reads them.
-func sightings(path string) (all []sighting) {
+func sightings(path string, now time.Time) (all []sighting) {
 	text, err := os.ReadFile(path)
-	broken := func(s sighting) bool { return s.Name == "" || s.Address == "" }
+	broken := func(s sighting) bool { return s.Name == "" || s.Address == "" || s.At.After(now) }
 	if err != nil || json.Unmarshal(text, &all) != nil || slices.ContainsFunc(all, broken) {
 		return nil
 	}
@@ -54,7 +54,7 @@ func remember(address string, registered []cluster.SchedulerRef) (absent []clien
 	for _, ref := range registered {
 		all = append(all, sighting{ref.Name, ref.Address, now})
 	}
-	for _, s := range sightings(path) {
+	for _, s := range sightings(path, now) {
 		there := func(ref cluster.SchedulerRef) bool { return ref.Name == s.Name || ref.Address == s.Address }
 		if now.Sub(s.At) <= missed && !slices.ContainsFunc(registered, there) {
 			all = append(all, s)
@@ -76,7 +76,7 @@ func recall(address string) (refs []cluster.SchedulerRef, absent []client.Absent
 	}
 	now := time.Now()
 	var last time.Time
-	all := sightings(path)
+	all := sightings(path, now)
 	for _, s := range all {
 		if s.At.After(last) {
 			last = s.At
@@ -93,7 +93,7 @@ func recall(address string) (refs []cluster.SchedulerRef, absent []client.Absent
 
 func absentOf(all []sighting, now time.Time) (absent []client.Absent) {
 	for _, s := range all {
-		absent = append(absent, client.Absent{Name: s.Name, Ago: max(0, now.Sub(s.At))})
+		absent = append(absent, client.Absent{Name: s.Name, Ago: now.Sub(s.At)})
 	}
 	slices.SortFunc(absent, func(a, b client.Absent) int { return strings.Compare(a.Name, b.Name) })
 	return absent
