@@ -73,3 +73,16 @@ func TestCommandsWithoutTheDataService(t *testing.T) {
 		}
 	}
 }
+
+// While the data service was silent at first, the schedulers are asked on, whoever answers at its address meanwhile.
+func TestASilentDataServiceIsNotAskedAgain(t *testing.T) {
+	l := running(t, sleeping)
+	v := &visit{data: l.Data, dims: l.Dimensions, given: refsOf([]string{"127.0.0.1:1"})}
+	if status, err := v.look(t.Context()); err != nil || len(status.Nodes) != 2 {
+		t.Errorf("the data service answers: %+v, %v", status, err)
+	}
+	v.silent = true
+	if _, err := v.look(t.Context()); err == nil || !strings.Contains(err.Error(), "scheduler 127.0.0.1:1: ") {
+		t.Errorf("it was silent, and the scheduler is not there: %v", err)
+	}
+}

@@ -41,7 +41,7 @@ func TestLifeOfAJob(t *testing.T) {
 			t.Errorf("%q: exit code %d, want %d and %q\n%s%s", args, got, code, says, stdout, stderr)
 		}
 	}
-	step(exitFailed, "39 of 40 tasks finished; dodoor job "+id, "wait", id)
+	step(exitFailed, "39 of 40 tasks finished; dodoor job -datastore 127.0.0.1:", "wait", id)
 	step(exitDone, `"failed":1`, "job", "-json", id)
 	step(exitDone, id+".7 │ 7     │ failed", "job", id)
 	step(exitDone, "life", "jobs")
