@@ -75,7 +75,8 @@ func TestAJobThatIsNotKnownWhole(t *testing.T) {
 		t.Errorf("exit code %d\n%s", code, stdout)
 	}
 	submit("part", 3)
-	if stdout, _, code := dodoor("jobs", "-datastore", address); code != exitDone || !strings.Contains(stdout, "│ OPEN │ UNKNOWN │ RETRIED │") {
+	if stdout, _, code := dodoor("jobs", "-datastore", address); code != exitDone ||
+		!strings.Contains(stdout, "│ OPEN │ UNKNOWN │ RETRIED │") {
 		t.Errorf("exit code %d\n%s", code, stdout)
 	}
 	for _, verb := range []string{"forget", "retry"} {

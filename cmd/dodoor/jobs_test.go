@@ -66,7 +66,8 @@ func TestLifeOfAJob(t *testing.T) {
 	for _, command := range []string{"job", "wait", "logs", "retry", "forget"} {
 		step(exitFailed, "job "+id+": no scheduler that is registered knows this job (any more)", command, id)
 	}
-	step(exitFailed, `no scheduler that is registered and no worker has an unfinished task "`+id+`", and there is no job of that name`, "cancel", id)
+	step(exitFailed, `no scheduler that is registered and no worker has an unfinished task "`+id+`", and there is no job of that name`,
+		"cancel", id)
 }
 
 func TestCancelledJobs(t *testing.T) {

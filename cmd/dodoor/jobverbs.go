@@ -77,8 +77,8 @@ func (o *options) cancelTask(ctx context.Context, c *client.Cluster, stdout io.W
 	case err != nil:
 		return o.fail(exitFailed, err)
 	}
-	return o.fail(exitFailed, fmt.Errorf("no scheduler that is registered and no worker has an unfinished task %q, and there is no job of that "+
-		"name", o.Arg(0)))
+	return o.fail(exitFailed, fmt.Errorf("no scheduler that is registered and no worker has an unfinished task %q, and there is no job "+
+		"of that name", o.Arg(0)))
 }
 
 func runRetry(args []string, stdout, stderr io.Writer) int {

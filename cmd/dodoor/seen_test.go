@@ -108,7 +108,8 @@ func TestASchedulerThatIsAbsent(t *testing.T) {
 		t.Fatal(err)
 	}
 	those := status.Schedulers[0].Address + "," + status.Schedulers[1].Address
-	if _, stderr, code := dodoor("forget", "-schedulers", those, "nosuch"); code != exitFailed || !strings.Contains(stderr, "dodoor jobs -schedulers "+those+" lists") {
+	if _, stderr, code := dodoor("forget", "-schedulers", those, "nosuch"); code != exitFailed ||
+		!strings.Contains(stderr, "dodoor jobs -schedulers "+those+" lists") {
 		t.Errorf("exit code %d, %s", code, stderr)
 	}
 }
