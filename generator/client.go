@@ -22,9 +22,7 @@ type ClientConfig struct {
 	Patience     time.Duration // how long no scheduler at all may take tasks [10 s]
 	DrainTimeout time.Duration // wait for results after Stop [30 s]
 	Timeout      time.Duration // wait for results after the last task was submitted [no limit]
-
-	// Brief gives up a task that must not run twice when its scheduler may have it and is silent for a minute, whatever that keeps:
-	// somebody waits for the answer, and can look later. Of what was accepted, results are waited for all the same.
+	// Brief gives up a task that must not run twice, was not accepted, and that a scheduler may have which keeps it and is silent a minute.
 	Brief bool
 }
 

@@ -52,8 +52,8 @@ func TestWhoIsAbsent(t *testing.T) {
 		if got := names(absent); !slices.Equal(got, []string{"away", "gone"}) {
 			t.Fatalf("absent: %v", absent)
 		}
-		if says := absent[1].Error(); says != "gone was there 1h0m0s ago and is not now: what it holds alone is not shown" {
-			t.Error(says)
+		if absent[1].Ago < time.Hour || absent[1].Ago > 2*time.Hour {
+			t.Errorf("%v", absent[1])
 		}
 	}
 	if absent := remember(address, nil); !slices.Equal(names(absent), []string{"away", "gone", "moved", "new"}) {
@@ -64,7 +64,7 @@ func TestWhoIsAbsent(t *testing.T) {
 		t.Errorf("one is back: %v", absent)
 	}
 	refs, absent, since := recall(address)
-	if len(refs) != 3 || !slices.Equal(names(absent), []string{"gone"}) || since != "as they were seen 0s ago" {
+	if len(refs) != 3 || !slices.Equal(names(absent), []string{"gone"}) || !strings.HasPrefix(since, "as they were seen ") {
 		t.Errorf("without the data service: %v, %v, %q", refs, absent, since)
 	}
 	if refs, absent, _ := recall("127.0.0.1:2"); refs != nil || absent != nil {
@@ -79,7 +79,7 @@ func TestASchedulerThatIsAbsent(t *testing.T) {
 	l := running(t, "scheduler.replicas=2", sleeping)
 	task := []string{"-type", "sleep", "-cores", "1", "-memory", "10", "-duration", "10ms", "-id", "t"}
 	seenBefore(t, l.Address(), sighting{"scheduler-9", "127.0.0.1:1", time.Now().Add(-time.Hour)})
-	const says = "scheduler-9 was there 1h0m0s ago and is not now: what it holds alone is not shown"
+	const who, says = "scheduler-9 was there 1h", " ago and is not now: what it holds alone is not shown"
 	for _, step := range []struct {
 		code int
 		says string
@@ -95,11 +95,12 @@ func TestASchedulerThatIsAbsent(t *testing.T) {
 		{exitFailed, says, []string{"logs", "nosuch.1"}},
 		{exitFailed, says, []string{"cancel", "nosuch"}},
 		{exitFailed, says, []string{"cancel", "nosuch.1"}},
-		{exitFailed, "start that again, or name all that there are with -schedulers: " + says, []string{"forget", "nosuch"}},
-		{exitFailed, "start that again, or name all that there are with -schedulers: " + says, []string{"retry", "nosuch"}},
+		{exitFailed, "start that again, or name all that there are with -schedulers: " + who, []string{"forget", "nosuch"}},
+		{exitFailed, "start that again, or name all that there are with -schedulers: " + who, []string{"retry", "nosuch"}},
 	} {
 		stdout, stderr, code := dodoor(append([]string{step.args[0], "-datastore", l.Address()}, step.args[1:]...)...)
-		if code != step.code || step.says == "" && stderr != "" || strings.Count(stderr, "\n") > 1 || !strings.Contains(stderr, step.says) {
+		if code != step.code || step.says == "" && stderr != "" || !strings.Contains(stderr, step.says) ||
+			step.says != "" && (strings.Count(stderr, who) != 1 || strings.Count(stderr, "\n") != 1) {
 			t.Errorf("%q: exit code %d, want %d and %q\n%s%s", step.args, code, step.code, step.says, stdout, stderr)
 		}
 	}
