@@ -26,7 +26,7 @@ type process struct {
 // testimony is what a history has of one task.
 type testimony struct {
 	*Task
-	submitted, executed, collected, missed History
+	submitted, executed, collected, missed, withdrawn History
 }
 
 func newEvidence(h History) *evidence {
@@ -63,6 +63,8 @@ func (e *evidence) file(record Record) {
 		e.runs[at] = append(e.runs[at], record)
 	case Collected:
 		t.collected = append(t.collected, record)
+	case Withdrawn:
+		t.withdrawn = append(t.withdrawn, record)
 	case Missed:
 		t.missed = append(t.missed, record)
 	}

@@ -115,8 +115,9 @@ func (h holders) Asked(a sim.Asked) {
 	}
 }
 
-func (holders) Ran(sim.Ran) {}
-func (holders) Got(sim.Got) {}
+func (holders) Ran(sim.Ran)           {}
+func (holders) Got(sim.Got)           {}
+func (holders) Withdrew(sim.Withdrew) {}
 
 // compare reports the first tasks and every counter that differ.
 func compare(t *testing.T, cfg *sim.Config, simulated, real outcome, had holders) {
