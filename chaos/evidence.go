@@ -11,7 +11,8 @@ type evidence struct {
 	history  History
 	scenario *Scenario
 	slack    time.Duration
-	tasks    []*testimony // in the order of the scenario
+	felt     []time.Duration // until when, of each of the scenario's faults
+	tasks    []*testimony    // in the order of the scenario
 	byID     map[string]*testimony
 	machines map[string]*Worker
 	runs     map[process]History // executions, in the order of their starts
@@ -32,6 +33,7 @@ type testimony struct {
 func newEvidence(h History) *evidence {
 	e := &evidence{history: h, scenario: h.Scenario(), slack: h.Slack(), byID: map[string]*testimony{}, machines: map[string]*Worker{},
 		runs: map[process]History{}}
+	e.felt = felt(e.scenario.Faults)
 	for i := range e.scenario.Tasks {
 		t := &testimony{Task: &e.scenario.Tasks[i]}
 		e.tasks, e.byID[t.ID] = append(e.tasks, t), t
