@@ -92,5 +92,6 @@ func (r *Replica) ForgetJob(id string) (bool, error) {
 			r.cfg.Name)
 	}
 	r.jobs.drop(j)
+	r.jobs.letGo(sweepMost)
 	return true, nil
 }

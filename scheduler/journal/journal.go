@@ -50,7 +50,7 @@ func Open(folder string, log *slog.Logger) (*Journal, error) {
 }
 
 func open(folder string, log *slog.Logger, sizes sizes) (*Journal, error) {
-	lock, err := take(folder)
+	lock, err := take(folder, sizes.sync)
 	if err != nil {
 		return nil, err
 	}
@@ -66,8 +66,8 @@ func open(folder string, log *slog.Logger, sizes sizes) (*Journal, error) {
 }
 
 // take makes and locks a folder.
-func take(folder string) (*os.File, error) {
-	if err := os.MkdirAll(folder, 0o700); err != nil {
+func take(folder string, sync func(*os.File) error) (*os.File, error) {
+	if err := create(folder, sync); err != nil {
 		return nil, fmt.Errorf("journal: %w: set scheduler.journal to a folder that this user can make", err)
 	}
 	lock, err := os.OpenFile(folder, os.O_RDONLY|syscall.O_DIRECTORY, 0)
@@ -84,6 +84,31 @@ func take(folder string) (*os.File, error) {
 		return nil, errors.Join(err, lock.Close())
 	}
 	return lock, nil
+}
+
+// create makes a folder where there is none, and those above it that are missing. Then all their names are durable: a crash of the machine
+// would take along what is in them.
+func create(folder string, sync func(*os.File) error) error {
+	var above []string // of those that are missing
+	for at := filepath.Clean(folder); ; at = filepath.Dir(at) {
+		if _, err := os.Stat(at); !errors.Is(err, os.ErrNotExist) {
+			break
+		}
+		above = append(above, filepath.Dir(at))
+	}
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return err
+	}
+	for _, path := range above {
+		parent, err := os.Open(path)
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(sync(parent), parent.Close()); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (j *Journal) apply(kind byte, key string, at place) {
