@@ -82,7 +82,7 @@ func dump(r *Replica) disk {
 		})
 	}
 	for _, e := range slices.Concat(r.results.claimed.ring, r.results.others.ring) {
-		if !e.absent() && (!e.collected || e.client == nil) {
+		if !e.absent && (!e.collected || e.client == nil) {
 			name := ""
 			if e.client != nil {
 				name = e.client.name
@@ -112,7 +112,7 @@ func (d disk) differs(r *Replica, but ...string) string {
 		}
 	}
 	for _, e := range r.results.claimed.ring {
-		if key := resultKey(e.cursor); e.absent() && d[key] == nil {
+		if key := resultKey(e.cursor); e.absent && d[key] == nil {
 			return "it does not keep " + key
 		}
 	}

@@ -8,7 +8,8 @@ import (
 
 // Query returns the state of one task, of some, or of a page of tasks: those that have not ended, and then, or alone if that is
 // asked, those that have, the newest first. What ends between two pages may come twice. A page behind an ended task that was
-// forgotten meanwhile is empty: what is older is forgotten as well. With Config.Keeps the answer stands once [Replica.Wanted] names nothing.
+// forgotten meanwhile is empty: what is older is forgotten as well. With Config.Keeps the answer stands once [Replica.Wanted] names
+// nothing.
 func (r *Replica) Query(q cluster.TaskQuery) []cluster.TaskStatus {
 	r.results.spilled.wanted = nil
 	p := page{r: r, most: q.Max, job: q.Job}
@@ -56,7 +57,7 @@ func (p *page) addOpen(t *task) (more bool) {
 
 func (p *page) addEnded(e *ended) (more bool) {
 	s, size := p.r.endedStatus(e), int(e.size)
-	if !e.absent() {
+	if !e.absent {
 		size = s.Size()
 	}
 	return p.add(s, size)
@@ -141,12 +142,11 @@ func (r *Replica) status(t *task) cluster.TaskStatus {
 
 // endedStatus asks for the record when it is in the journal alone: then it is not in the status yet.
 func (r *Replica) endedStatus(e *ended) cluster.TaskStatus {
-	record := cluster.TaskRecord{ID: e.id}
-	if e.absent() {
+	if e.absent {
 		r.results.want(e)
-	} else {
-		record = e.fetch() // the original's memory is used again
+		return e.status(r.cfg.Name, &cluster.TaskRecord{ID: e.id})
 	}
+	record := e.fetch() // the original's memory is used again
 	return e.status(r.cfg.Name, &record)
 }
 

@@ -34,13 +34,14 @@ type results struct {
 type ended struct {
 	id        string
 	in        inJob
-	record    *cluster.TaskRecord // nil when it is packed, or in the journal alone
-	packed    packed
-	client    *client // nil: nobody collects it
+	record    *cluster.TaskRecord // nil when it is packed, or absent
+	packed    packed              // the name of its type when it is absent
+	client    *client             // nil: nobody collects it
 	cursor    int64
 	at        time.Duration
-	size      uint32          // of its status, once it was in the journal alone
+	size      uint32          // of its status, when it is absent
 	outcome   cluster.Outcome // likewise
+	absent    bool            // it is in the journal alone
 	collected bool
 }
 
@@ -62,7 +63,8 @@ type client struct {
 const mostClients = 4096
 
 func newResults(limit int, keep time.Duration) results {
-	return results{limit: limit, keep: keep, newest: unpacked, journal: &journal{}, byID: map[string]*ended{}, clients: map[string]*client{}}
+	return results{limit: limit, keep: keep, newest: unpacked, spilled: spilled{types: map[string]string{}}, journal: &journal{},
+		byID: map[string]*ended{}, clients: map[string]*client{}}
 }
 
 func (s *results) len() int { return len(s.claimed.ring) + len(s.others.ring) }
@@ -141,15 +143,16 @@ func (s *results) add(now time.Duration, name, id string, in inJob) *cluster.Tas
 	return e.record
 }
 
-// collect acknowledges everything up to after and appends up to limit further records to into. Where the next one that it needs is in the
-// journal alone it asks for that and for those behind it, and stops there; what it acknowledges stays for queries, so it needs that as well.
+// collect acknowledges everything up to after and appends up to limit further records to into. Where the next one that it needs is in
+// the journal alone it asks for that and for those behind it, and stops there; what it acknowledges stays for queries, so it needs
+// that as well.
 func (s *results) collect(into []cluster.TaskRecord, name string, after int64, limit int) ([]cluster.TaskRecord, int64) {
 	c := s.clients[name]
 	if c == nil {
 		return into, after
 	}
 	read := 0
-	for read < len(c.queue) && c.queue[read].cursor <= after && !c.queue[read].absent() {
+	for read < len(c.queue) && c.queue[read].cursor <= after && !c.queue[read].absent {
 		c.queue[read].collected = true
 		s.journal.acknowledged(c.queue[read])
 		s.waiting--

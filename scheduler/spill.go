@@ -3,6 +3,7 @@ package scheduler
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"dodoor/internal/cluster"
@@ -16,7 +17,8 @@ type spilled struct {
 	durable   int64 // cursor up to which results are
 	inherited int64 // cursor up to which earlier processes told of them
 	wanted    []string
-	back      []readBack // the oldest first
+	types     map[string]string // one copy of the name of each
+	back      []readBack        // the oldest first
 
 	position, cursor int64 // when both are durable, the results up to the cursor are
 }
@@ -37,15 +39,23 @@ func (s *spilled) synced(upTo int64) {
 	}
 }
 
-// absent reports whether a result is in the journal alone.
-func (e *ended) absent() bool { return e.record == nil && e.packed == "" }
-
 // leave leaves a result to the journal.
 func (s *results) leave(e *ended) {
 	status := e.status(e.record.Scheduler, e.record)
 	e.size, e.outcome = uint32(status.Size()), e.record.Outcome
+	s.unload(e, e.record.Type)
 	s.records.Put(e.record)
 	e.record = nil
+}
+
+// unload keeps of a result what it takes to tell that it is lost.
+func (s *results) unload(e *ended, ofType string) {
+	name, known := s.spilled.types[ofType]
+	if !known {
+		name = strings.Clone(ofType)
+		s.spilled.types[name] = name
+	}
+	e.absent, e.packed = true, packed(name)
 }
 
 // leaveAgain leaves what was read from the journal to it again, but for the newest.
@@ -53,7 +63,7 @@ func (s *results) leaveAgain() {
 	n := max(0, len(s.spilled.back)-s.newest)
 	for _, b := range s.spilled.back[:n] {
 		if b.e.cursor == b.cursor && !b.e.collected {
-			b.e.packed = ""
+			s.unload(b.e, b.e.packed.unpack().Type)
 		}
 	}
 	s.spilled.back = slices.Delete(s.spilled.back, 0, n)
@@ -66,7 +76,7 @@ func (s *results) want(e *ended) { s.spilled.wanted = append(s.spilled.wanted, r
 func (s *results) present(queue []*ended, after int64, limit int) []*ended {
 	acknowledged, _ := slices.BinarySearchFunc(queue, after+1, func(e *ended, cursor int64) int { return int(e.cursor - cursor) })
 	needed := queue[:min(acknowledged+max(limit, 0), len(queue))]
-	n := slices.IndexFunc(needed, (*ended).absent)
+	n := slices.IndexFunc(needed, func(e *ended) bool { return e.absent })
 	switch {
 	case n < 0:
 		return needed
@@ -74,7 +84,7 @@ func (s *results) present(queue []*ended, after int64, limit int) []*ended {
 		return needed[:n]
 	}
 	for _, e := range needed[:min(len(needed), s.newest)] {
-		if e.absent() {
+		if e.absent {
 			s.want(e)
 		}
 	}
@@ -101,10 +111,11 @@ func (r *Replica) Fetched(key string, value []byte, unreadable error) error {
 	if err == nil {
 		s.spilled.back = append(s.spilled.back, readBack{e, e.cursor})
 	} else {
-		record = cluster.TaskRecord{ID: e.id, Scheduler: r.cfg.Name, Received: e.at, Outcome: cluster.Lost, ExitCode: -1,
-			Reason: fmt.Sprintf("it ended as %v, and its result cannot be read: %v", e.outcome, err)}
+		record = cluster.TaskRecord{ID: e.id, Type: string(e.packed), Scheduler: r.cfg.Name, Received: e.at, Outcome: cluster.Lost,
+			ExitCode: -1, Reason: fmt.Sprintf("it ended as %v, and its result cannot be read: %v", e.outcome, err)}
 	}
 	e.packed, s.scratch = pack(&record, s.scratch)
+	e.absent = false
 	return err
 }
 
@@ -133,7 +144,7 @@ func (r *Replica) receivedAt(cursor int64, kept time.Duration) time.Duration {
 
 // absentAt is the result with a cursor, if it is in the journal alone.
 func (s *shelf) absentAt(cursor int64) *ended {
-	if i := s.below(cursor); i < len(s.ring) && s.ring[i].cursor == cursor && s.ring[i].absent() {
+	if i := s.below(cursor); i < len(s.ring) && s.ring[i].cursor == cursor && s.ring[i].absent {
 		return s.ring[i]
 	}
 	return nil

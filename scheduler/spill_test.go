@@ -69,7 +69,8 @@ func (s *spiller) clock() time.Duration { return s.now - s.began }
 
 // collect compares a page: the twin tells at once what the other one may tell in shorter pages.
 func (s *spiller) collect(client string) {
-	q := cluster.CollectRequest{Client: client, After: s.cursors[client], Incarnation: s.r.Memory(), Max: rapid.IntRange(0, 12).Draw(s.T, "max")}
+	q := cluster.CollectRequest{Client: client, After: s.cursors[client], Incarnation: s.r.Memory(),
+		Max: rapid.IntRange(0, 12).Draw(s.T, "max")}
 	records, cursor, err := s.r.Collect(nil, &q)
 	for s.disks[0].fetch(s.T, s.r) {
 		records, cursor, err = s.r.Collect(nil, &q)
@@ -100,7 +101,8 @@ func (s *spiller) query(q cluster.TaskQuery) {
 func (s *spiller) step() {
 	s.now += rapid.SampledFrom([]time.Duration{0, time.Second, 20 * time.Minute}).Draw(s.T, "later")
 	client := rapid.SampledFrom([]string{"a", "b", ""}).Draw(s.T, "client")
-	switch rapid.SampledFrom([]string{"end", "end", "end", "sync", "tick", "tick", "collect", "collect", "query", "name", "restart"}).Draw(s.T, "step") {
+	switch rapid.SampledFrom([]string{"end", "end", "end", "sync", "tick", "tick", "collect", "collect", "query", "name",
+		"restart"}).Draw(s.T, "step") {
 	case "end":
 		for range rapid.IntRange(1, 8).Draw(s.T, "tasks") {
 			for _, r := range [...]*Replica{s.r, s.twin} {
@@ -137,7 +139,7 @@ func TestSpilledResultsAreTheSame(t *testing.T) {
 		for range rapid.IntRange(1, 80).Draw(t, "steps") {
 			s.step()
 			for _, e := range s.r.results.claimed.ring {
-				if e.absent() {
+				if e.absent {
 					spilled++
 				}
 			}
@@ -199,7 +201,7 @@ func TestAnUnreadableResultIsLost(t *testing.T) {
 					}
 				}
 			}
-			if len(records) != 1 || records[0].ID != "t1" || records[0].Outcome != cluster.Lost || !strings.Contains(records[0].Reason, c.says) ||
+			if len(records) != 1 || records[0].ID != "t1" || records[0].Type != "simulated" || records[0].Outcome != cluster.Lost || !strings.Contains(records[0].Reason, c.says) ||
 				!strings.Contains(records[0].Reason, "it ended as finished") {
 				t.Fatalf("told %+v", records)
 			}
@@ -260,7 +262,7 @@ func TestManyResultsAreTakenUp(t *testing.T) {
 	d.sync(r)
 	absent := 0
 	for _, e := range r.results.claimed.ring {
-		if e.absent() {
+		if e.absent {
 			absent++
 		}
 	}
