@@ -6,11 +6,11 @@ import (
 	"dodoor/internal/cluster"
 )
 
-// Query returns the state of one task, of some, or of a page of tasks: those that have not ended, and then, or alone if that is
+// Query returns the state of one task, of some, or of a page of tasks that the asker sees: those that have not ended, and then, or alone if that is
 // asked, those that have, the newest first. What ends between two pages may come twice. A page behind an ended task that was
 // forgotten meanwhile is empty: what is older is forgotten as well.
 func (r *Replica) Query(q cluster.TaskQuery) []cluster.TaskStatus {
-	p := page{r: r, most: q.Max, job: q.Job}
+	p := page{r: r, by: q.For, most: q.Max, job: q.Job}
 	switch {
 	case q.ID != "":
 		p.most, p.job = 1, ""
@@ -35,6 +35,7 @@ func (r *Replica) Query(q cluster.TaskQuery) []cluster.TaskStatus {
 // page is an answer that is being written.
 type page struct {
 	r    *Replica
+	by   cluster.Asker
 	most int
 	job  string // its tasks alone; empty: all
 	list []cluster.TaskStatus
@@ -49,10 +50,10 @@ func (p *page) add(s cluster.TaskStatus) (more bool) {
 }
 
 func (p *page) named(id string) (more bool) {
-	if t := p.r.tasks[id]; t != nil {
+	if t := p.r.seen(p.by, id); t != nil {
 		return p.add(p.r.status(t))
 	}
-	if e := p.r.results.byID[id]; e != nil {
+	if e := p.r.results.seen(p.by, id); e != nil {
 		return p.add(p.r.endedStatus(e))
 	}
 	return true
@@ -63,7 +64,7 @@ func (p *page) open(after string) (more bool) {
 		return false
 	}
 	for t := range p.r.listing.Behind(after) {
-		if (p.job == "" || t.batch.job != nil && t.batch.job.ID == p.job) && !p.add(p.r.status(t)) {
+		if p.by.Sees(t.batch.user) && (p.job == "" || t.batch.job != nil && t.batch.job.ID == p.job) && !p.add(p.r.status(t)) {
 			return false
 		}
 	}
@@ -73,7 +74,7 @@ func (p *page) open(after string) (more bool) {
 func (p *page) ended(after string) {
 	before := p.r.results.last + 1
 	if after != "" {
-		e := p.r.results.byID[after]
+		e := p.r.results.seen(p.by, after)
 		if e == nil {
 			return
 		}
@@ -83,7 +84,7 @@ func (p *page) ended(after string) {
 		return
 	}
 	newest(&p.r.results.claimed, &p.r.results.others, before, func(e *ended) bool {
-		return p.job != "" && e.in.job != p.job || p.add(p.r.endedStatus(e))
+		return !p.by.Sees(e.user) || p.job != "" && e.in.job != p.job || p.add(p.r.endedStatus(e))
 	})
 }
 
@@ -119,7 +120,7 @@ func (t *task) inJob() inJob {
 
 func (r *Replica) status(t *task) cluster.TaskStatus {
 	s := cluster.TaskStatus{ID: t.spec.ID, Type: t.spec.Type, Mode: t.spec.Mode, Phase: t.phase, Node: r.workers.name(t.worker),
-		Scheduler: r.cfg.Name, Attempt: int(t.attempts)}
+		Scheduler: r.cfg.Name, Attempt: int(t.attempts), User: t.batch.user}
 	in := t.inJob()
 	s.Job, s.Index = in.job, in.index
 	return s
@@ -128,5 +129,6 @@ func (r *Replica) status(t *task) cluster.TaskStatus {
 func (r *Replica) endedStatus(e *ended) cluster.TaskStatus {
 	record := e.fetch() // the original's memory is used again
 	return cluster.TaskStatus{ID: record.ID, Type: record.Type, Mode: record.Mode, Phase: cluster.Ended,
-		Node: record.Worker, Scheduler: r.cfg.Name, Job: e.in.job, Index: e.in.index, Attempt: record.Attempts, Record: &record}
+		Node: record.Worker, Scheduler: r.cfg.Name, Job: e.in.job, Index: e.in.index, Attempt: record.Attempts, User: e.user,
+		Record: &record}
 }

@@ -71,7 +71,7 @@ func (m *machine) end(t *rapid.T) {
 
 func (m *machine) forget(t *rapid.T) {
 	job := rapid.SampledFrom([]string{"j", "a/b"}).Draw(t, "job")
-	m.s.Forget(job)
+	m.s.Forget(cluster.Everybody, job)
 	if m.s.erasing.Wait(); m.s.doomed.Len() > 0 {
 		t.Fatalf("%d forgotten attempts have files", m.s.doomed.Len())
 	}
@@ -113,7 +113,7 @@ func (m *machine) check(t *rapid.T) {
 	for _, h := range m.all {
 		kept := int64(0)
 		for stream, text := range h.texts {
-			c, err := m.s.Read(t.Context(), cluster.OutputRequest{TaskID: h.task, Attempt: h.number, Errors: stream == 1, Max: 1 << 20}, false)
+			c, err := m.s.Read(t.Context(), cluster.OutputRequest{For: cluster.Everybody, TaskID: h.task, Attempt: h.number, Errors: stream == 1, Max: 1 << 20}, false)
 			switch {
 			case err != nil && (h.forgotten || h.ended):
 				continue // it may have made room
