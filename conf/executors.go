@@ -33,12 +33,16 @@ type Docker struct {
 
 // Process configures the executor process.
 type Process struct {
-	Allow    []string `toml:"allow"`    // programs that tasks may run: absolute paths, folders with a slash behind them, or "*"; with USER= before it: for one user alone
+	// Allow is programs that tasks may run: absolute paths, folders with a slash behind them, or "*"; with USER= before it, for one
+	// user alone.
+	Allow    []string `toml:"allow"`
 	Workdirs []string `toml:"workdirs"` // folders that commands may work in, and below; "*": any
 	Cgroup   string   `toml:"cgroup"`   // limits by control groups: auto, required or off
 
-	PidsLimit int    `toml:"pids_limit"` // processes and threads per task
-	User      string `toml:"user"`       // whom tasks run as: a name or number; "submitter": the account of who submitted them; empty: the worker's user, or nobody where that is root
+	PidsLimit int `toml:"pids_limit"` // processes and threads per task
+	// User is whom tasks run as: a name or number; "submitter": the account of whoever submitted them; empty: the worker's user, or
+	// nobody where that is root.
+	User string `toml:"user"`
 }
 
 // pidsLimit is how many processes and threads a task may have, in a container or outside.
@@ -66,7 +70,7 @@ func (d *Docker) validate(r *report) {
 	for i, name := range d.Images {
 		path := index("docker.images", i)
 		if image := ofUser(r, path, name); !imagePattern.MatchString(image) {
-			r.add(path, `must name an image, or be "*" for any, after USER= where it is for one user alone, found %.80q`, name)
+			r.add(path, `must name an image, or be "*" for any, found %.80q`, name)
 		}
 		seen.add(path, name)
 	}

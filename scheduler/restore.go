@@ -125,9 +125,10 @@ func (x *restorer) restoreResults() error {
 			return broken(p.key, "cursor %d of at most %d, task %.80q, outcome %d", cursor, x.meta.ceiling, k.record.ID, k.record.Outcome)
 		}
 		r.results.last = cursor - 1
-		record := r.results.add(time.Duration(k.at), collector{r.word(k.record.User), x.word(k.client)}, k.record.ID, inJob{x.word(k.in.job), k.in.index})
+		of := collector{r.word(k.record.User), x.word(k.client)}
+		record := r.results.add(time.Duration(k.at), of, k.record.ID, inJob{x.word(k.in.job), k.in.index})
 		*record = k.record
-		record.User = r.word(record.User)
+		record.User = of.user
 		record.Received = r.since(int64(record.Received))
 		r.journal.ran = max(r.journal.ran, k.at)
 	}

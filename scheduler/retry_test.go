@@ -86,7 +86,8 @@ func TestRunningAgainEnds(t *testing.T) {
 func TestNoRoomToRunAgain(t *testing.T) {
 	r := failedTasks(t, 1, 3)
 	runOf(t, r, time.Second, &cluster.Job{ID: "other"}, 0, nil)
-	if _, n, err := r.RetryJob(time.Second, cluster.Everybody, "j"); n != 0 || !errors.Is(err, cluster.Overloaded) || r.Pending() != 1 || r.JobOpen(cluster.Everybody, "j") {
+	if _, n, err := r.RetryJob(time.Second, cluster.Everybody, "j"); n != 0 || !errors.Is(err, cluster.Overloaded) || r.Pending() != 1 ||
+		r.JobOpen(cluster.Everybody, "j") {
 		t.Errorf("%d tasks run again (%v)", n, err)
 	}
 }

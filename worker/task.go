@@ -75,8 +75,8 @@ func (t *task) disown(o owner) {
 func (t *task) same(a *cluster.Assignment) bool {
 	demand := a.Shape.Demand
 	demand[cluster.Cores], demand[cluster.Memory] = t.shape.Demand[cluster.Cores], t.shape.Demand[cluster.Memory]
-	return t.prog.name == a.Type && t.mode == cluster.CanonicalMode(a.Mode) && t.shape.Demand == demand && t.scale == a.TimeScale && t.user == a.User &&
-		t.sameCommand(a.Command)
+	return t.prog.name == a.Type && t.mode == cluster.CanonicalMode(a.Mode) && t.shape.Demand == demand && t.scale == a.TimeScale &&
+		t.user == a.User && t.sameCommand(a.Command)
 }
 
 // holding is every task that the node holds, by id and in the order of acceptance.

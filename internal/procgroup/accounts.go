@@ -48,7 +48,8 @@ func (a *Accounts) Of(submitter string, otherwise *User) (*User, error) {
 		known = account{at: now}
 		known.user, known.err = a.find(submitter)
 		if known.err == nil && known.user.UID == 0 {
-			known.err = fmt.Errorf("user %s is root on this machine, and tasks of users do not run as root (process.user = %q)", submitter, Submitter)
+			known.err = fmt.Errorf("user %s is root on this machine, and tasks of users do not run as root (process.user = %q)", submitter,
+				Submitter)
 		}
 		a.known[submitter] = known
 	}

@@ -144,7 +144,8 @@ func TestNoSpool(t *testing.T) {
 	if r.Printed() != 3 || s.Close() != nil {
 		t.Errorf("%d", r.Printed())
 	}
-	if _, err := s.Read(t.Context(), cluster.OutputRequest{For: cluster.Everybody, TaskID: "t", Max: 1}, true); cluster.CodeOf(err) != cluster.UnknownTask {
+	request := cluster.OutputRequest{For: cluster.Everybody, TaskID: "t", Max: 1}
+	if _, err := s.Read(t.Context(), request, true); cluster.CodeOf(err) != cluster.UnknownTask {
 		t.Error(err)
 	}
 }

@@ -8,20 +8,21 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Whatever a job and a task are called, the names of their files stay below the folder, are no longer than a file system
+// Whatever a user, a job and a task are called, the names of their files stay below the folder, are no longer than a file system
 // takes, and say whose they are.
 func TestNamesSurviveTheirEncoding(t *testing.T) {
 	names := rapid.OneOf(rapid.StringN(1, 256, 256),
 		rapid.SampledFrom([]string{"-", "..", ".", "/", "a/../b", "%2E", "a+", "+/", "job.12.out"}))
 	rapid.Check(t, func(t *rapid.T) {
-		checkNames(t, names.Draw(t, "job"), names.Draw(t, "task"), rapid.IntRange(1, 1000).Draw(t, "attempt"))
+		checkNames(t, rapid.OneOf(rapid.Just(""), names).Draw(t, "user"),
+			names.Draw(t, "job"), names.Draw(t, "task"), rapid.IntRange(1, 1000).Draw(t, "attempt"))
 	})
 }
 
 func FuzzNames(f *testing.F) {
-	f.Add("job", "task", 1)
-	f.Add("", "..", 2)
-	f.Add(strings.Repeat("/", 256), strings.Repeat("%", 256), 3)
+	f.Add("alice", "job", "task", 1)
+	f.Add("", "", "..", 2)
+	f.Add("~", strings.Repeat("/", 256), strings.Repeat("%", 256), 3)
 	f.Fuzz(func(t *testing.T, user, job, task string, number int) {
 		if len(user) <= 256 && len(job) <= 256 && len(task) <= 256 && task != "" && number > 0 {
 			checkNames(t, user, job, task, number)
