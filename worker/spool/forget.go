@@ -3,8 +3,7 @@ package spool
 import "dodoor/internal/cluster"
 
 // Forget removes what the tasks of a job printed, as far as the asker sees them. Of those that run nothing more is kept. From now on
-// nobody finds it; the
-// files of a hundred thousand tasks take seconds, in which others must not wait, so they go one after another.
+// nobody finds it; the files of a hundred thousand tasks take seconds, in which others must not wait, so they go one after another.
 func (s *Spool) Forget(by cluster.Asker, job string) {
 	if s == nil {
 		return
