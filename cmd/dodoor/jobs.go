@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -74,17 +75,18 @@ func runJobs(args []string, stdout, stderr io.Writer) int {
 func jobTable(jobs []client.Job) string {
 	t := table.NewWriter()
 	t.SetStyle(table.StyleLight)
-	t.AppendHeader(table.Row{"job", "name", "tasks", "finished", "failed", "cancelled", "lost", "open", "retried", "submitted", "took",
-		"command"})
+	users := slices.ContainsFunc(jobs, func(j client.Job) bool { return j.User != "" })
+	t.AppendHeader(withUser(users, "user", table.Row{"job", "name", "tasks", "finished", "failed", "cancelled", "lost", "open", "retried",
+		"submitted", "took", "command"}))
 	for i := range jobs {
 		j := &jobs[i]
 		took := time.Since(time.Unix(0, int64(j.Submitted)))
 		if j.Open() == 0 && j.JobStatus.Ended > 0 {
 			took = j.JobStatus.Ended - j.Submitted
 		}
-		t.AppendRow(table.Row{j.ID, j.Name, max(j.Tasks, j.Accepted), j.Outcomes[cluster.Finished],
+		t.AppendRow(withUser(users, j.User, table.Row{j.ID, j.Name, max(j.Tasks, j.Accepted), j.Outcomes[cluster.Finished],
 			j.Outcomes[cluster.Failed] + j.Outcomes[cluster.TimedOut], j.Outcomes[cluster.Cancelled], j.Outcomes[cluster.Lost], j.Open(), j.Retried,
-			time.Unix(0, int64(j.Submitted)).Format(time.DateTime), took.Round(10 * time.Millisecond), shortened(j.Text)})
+			time.Unix(0, int64(j.Submitted)).Format(time.DateTime), took.Round(10 * time.Millisecond), shortened(j.Text)}))
 	}
 	return t.Render()
 }

@@ -132,6 +132,7 @@ func runForget(args []string, stdout, stderr io.Writer) int {
 // jobObject is a job in JSON.
 type jobObject struct {
 	Job       string    `json:"job"`
+	User      string    `json:"user,omitempty"` // who submitted it
 	Name      string    `json:"name,omitempty"`
 	Command   string    `json:"command,omitempty"`
 	Submitted time.Time `json:"submitted"`
@@ -147,7 +148,7 @@ type jobObject struct {
 }
 
 func jobObjectOf(j *client.Job) jobObject {
-	return jobObject{j.ID, j.Name, j.Text, time.Unix(0, int64(j.Submitted)).UTC(), j.Tasks, j.Outcomes[cluster.Finished],
+	return jobObject{j.ID, j.User, j.Name, j.Text, time.Unix(0, int64(j.Submitted)).UTC(), j.Tasks, j.Outcomes[cluster.Finished],
 		j.Outcomes[cluster.Failed], j.Outcomes[cluster.TimedOut], j.Outcomes[cluster.Cancelled], j.Outcomes[cluster.Lost], j.Open(), j.Unknown,
 		j.Retried}
 }
