@@ -199,8 +199,8 @@ func alike(latest **batch, fresh *batch) *batch {
 // same reports whether tasks of two batches with commands are alike.
 func (b *batch) same(o *batch) bool {
 	return b.template == o.template && b.job == o.job && b.client == o.client && b.user == o.user && b.lists == o.lists &&
-		b.Uniform == o.Uniform && b.Says == o.Says && b.Learned == o.Learned && b.Mode == o.Mode && b.AtMostOnce == o.AtMostOnce && b.TimeScale == o.TimeScale &&
-		b.auto == o.auto
+		b.Uniform == o.Uniform && b.Says == o.Says && b.Learned == o.Learned && b.Mode == o.Mode && b.AtMostOnce == o.AtMostOnce &&
+		b.TimeScale == o.TimeScale && b.auto == o.auto
 }
 
 // holds reports whether a task is here, or was.

@@ -6,9 +6,9 @@ import (
 	"dodoor/internal/cluster"
 )
 
-// Query returns the state of one task, of some, or of a page of tasks, all of which the asker sees: those that have not ended, and
-// then, or alone if that is asked, those that have, the newest first. What ends between two pages may come twice. A page behind an ended task that was
-// forgotten meanwhile is empty: what is older is forgotten as well.
+// Query returns the state of one task, of some, or of a page of tasks, as far as the asker sees them: those that have not ended, and then,
+// or alone if that is asked, those that have, the newest first. What ends between two pages may come twice. A page behind an ended task
+// that was forgotten meanwhile is empty: what is older is forgotten as well.
 func (r *Replica) Query(q cluster.TaskQuery) []cluster.TaskStatus {
 	p := page{r: r, by: q.For, most: q.Max, job: q.Job}
 	switch {

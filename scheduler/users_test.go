@@ -61,8 +61,8 @@ func TestBarsAreOfOneUser(t *testing.T) {
 		t.Fatal(refusal)
 	}
 	d := first.Send[0]
-	r.Acknowledged(0, []Dispatch{d}, &cluster.EnqueueReply{Refused: []cluster.Refusal{{TaskID: d.Assignment.TaskID, Number: d.Assignment.Number,
-		Code: cluster.NotAllowed, Message: "not for alice"}}})
+	r.Acknowledged(0, []Dispatch{d}, &cluster.EnqueueReply{Refused: []cluster.Refusal{{TaskID: d.Assignment.TaskID,
+		Number: d.Assignment.Number, Code: cluster.NotAllowed, Message: "not for alice"}}})
 	if _, refusal := run("alice", 2); refusal == nil || refusal.Code != cluster.NotAllowed || refusal.Message != "not for alice" {
 		t.Errorf("alice's: %+v", refusal)
 	}

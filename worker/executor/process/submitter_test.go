@@ -12,7 +12,8 @@ import (
 // An entry of one user is no other's, in the look before and when it runs.
 func TestProgramsOfOneUser(t *testing.T) {
 	p := newAllowing(t, []string{"/bin/true", "alice=/bin/sh"}, nil)
-	for user, want := range map[string]string{"alice": "", "bob": "process.allow has only /bin/true;", "": "process.allow has only /bin/true;"} {
+	const only = "process.allow has only /bin/true;"
+	for user, want := range map[string]string{"alice": "", "bob": only, "": only} {
 		of := cluster.Template{Argv: []string{"/bin/sh", "-c", "exit 0"}}
 		if err := p.Allows(user, &of); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", user, err, want)
@@ -47,7 +48,8 @@ func TestTasksRunAsTheirSubmitters(t *testing.T) {
 			}
 		}
 	}
-	for user, want := range map[string]string{"root": "is root on this machine", "no-such-user": "user no-such-user has no account on this machine"} {
+	for user, want := range map[string]string{"root": "is root on this machine",
+		"no-such-user": "user no-such-user has no account on this machine"} {
 		s := command(of, 1)
 		s.User = user
 		r, err := p.Run(t.Context(), s), p.Allows(user, &of)
