@@ -31,7 +31,10 @@ func (s Setting) runOnCluster(ctx context.Context) (Result, error) {
 	if err != nil {
 		return Result{}, refuse(err)
 	}
-	cfg := localcluster.GeneratorRPC(s.Conf, s.Network)
+	cfg, err := localcluster.GeneratorRPC(s.Conf, s.Network)
+	if err != nil {
+		return Result{}, refuse(err)
+	}
 	data, status, err := assemble.Connect(ctx, s.Conf, cfg)
 	if err != nil {
 		return Result{}, err
@@ -44,7 +47,7 @@ func (s Setting) runOnCluster(ctx context.Context) (Result, error) {
 		}
 	}()
 	connect := func(ref cluster.SchedulerRef) drive.Target {
-		client := rpc.NewSchedulerClient(ref.Address, dims, cfg)
+		client := rpc.NewSchedulerClient(ref.Address, dims, cfg.To(ref.Name))
 		clients = append(clients, client)
 		return drive.Target{Name: ref.Name, Address: ref.Address, Service: client, Close: client.Close}
 	}

@@ -4,6 +4,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
+	"path/filepath"
 	"sync/atomic"
 	"time"
 )
@@ -15,6 +16,8 @@ const (
 	KeyFile     = "key.pem"     // of its own certificate; nobody else may read it
 	RevokedFile = "revoked.pem" // revocation lists of those authorities; may be missing
 )
+
+var fileNames = [...]string{CAFile, CertFile, KeyFile, RevokedFile}
 
 // Bundle is what a process proves its identity with, and checks others by. It is safe for concurrent use.
 type Bundle struct {
@@ -63,7 +66,7 @@ func Read(folder, domain string) (*Bundle, error) {
 	return b, nil
 }
 
-func (b *Bundle) file(name string) string { return Folder(b.folder, name) }
+func (b *Bundle) file(name string) string { return filepath.Join(b.folder, name) }
 
 // Folder is where the bundle's files are.
 func (b *Bundle) Folder() string { return b.folder }
@@ -82,8 +85,15 @@ func (b *Bundle) Changed() <-chan struct{} { return *b.changed.Load() }
 
 // Accepts checks a certificate that was verified when its connection was made: whether it has expired or was revoked since.
 func (b *Bundle) Accepts(leaf *x509.Certificate, now time.Time) error {
-	return b.now.Load().accepts(leaf, called(leaf), now)
+	what := called(leaf)
+	if id, err := b.Of(leaf); err == nil {
+		what = certificateOf(id)
+	}
+	return b.now.Load().accepts(leaf, what, now)
 }
+
+// Of reads the identity in a certificate of the bundle's domain. It verifies nothing.
+func (b *Bundle) Of(leaf *x509.Certificate) (Identity, error) { return Of(leaf, b.domain) }
 
 // Verify checks a peer's certificates, its own first, and returns who it is. It fails with one line that says which certificate is not
 // accepted, and why.

@@ -36,11 +36,13 @@ const (
 	RejectedConnection              // closed at once: MaxConnections was reached
 	AcceptFailed                    // accepting failed (too many open files, ...); it is retried
 	DialFailed                      // a connection could not be made: the request was not sent
+	RefusedConnection               // the peer's certificate is not accepted, or not any more, or there was no handshake
 
 	numEvents
 )
 
-var eventNames = [numEvents]string{"panics", "bad_messages", "rejected_connections", "failed_accepts", "failed_dials"}
+var eventNames = [numEvents]string{"panics", "bad_messages", "rejected_connections",
+	"failed_accepts", "failed_dials", "refused_connections"}
 
 func (e Event) String() string {
 	if e < numEvents {
@@ -64,7 +66,7 @@ type Observer interface {
 type failure uint8
 
 const (
-	numCodes = failure(cluster.Gap) + 1
+	numCodes = failure(cluster.Denied) + 1
 
 	unavailable = numCodes + iota - 1
 	remote

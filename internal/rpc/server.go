@@ -2,6 +2,7 @@ package rpc
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -19,6 +20,9 @@ type Server struct {
 	service  Service
 	cfg      Config
 	slots    chan struct{} // one token per running handler
+	secure   *tls.Config   // nil: plaintext
+
+	complaints seldom // about peers
 
 	handling context.Context // of handlers; ends when StopGrace is over
 	waiting  context.Context // of those that wait for something; ends when the server stops
@@ -46,12 +50,16 @@ func Listen(addr string, service Service, cfg Config) (*Server, error) {
 // NewServer returns a server for connections to a listener, which it owns from then on.
 func NewServer(listener net.Listener, service Service, cfg Config) *Server {
 	cfg = cfg.filled()
-	return &Server{
+	s := &Server{
 		listener: listener, service: service, cfg: cfg,
 		slots: make(chan struct{}, cfg.MaxHandlers),
 		quit:  make(chan struct{}),
 		conns: make(map[*serverConn]struct{}),
 	}
+	if cfg.Bundle != nil {
+		s.secure = cfg.Bundle.Unverified()
+	}
+	return s
 }
 
 // Addr returns the bound address.
@@ -77,8 +85,13 @@ func (s *Server) Serve(ctx context.Context) error {
 	s.waiting, s.wake = context.WithCancel(s.handling)
 	defer context.AfterFunc(ctx, func() { s.Close() })()
 
+	var overseer sync.WaitGroup
+	if s.secure != nil {
+		overseer.Go(s.oversee)
+	}
 	err := s.accept()
 	s.Close()
+	overseer.Wait()
 	return errors.Join(err, s.stop())
 }
 

@@ -2,6 +2,8 @@ package rpc
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"net"
@@ -12,6 +14,7 @@ import (
 	"github.com/apache/thrift/lib/go/thrift"
 
 	"dodoor/gen-go/dodoor"
+	"dodoor/internal/identity"
 )
 
 // A connection is idle until a whole message has arrived, so closing an idle one loses no request
@@ -30,9 +33,13 @@ var (
 // serverConn answers the requests of one connection. Between the protocol stack and the socket it
 // keeps the deadlines: none is set for a message that arrives in one piece.
 type serverConn struct {
-	net.Conn
+	net.Conn // what messages travel on
 	server   *Server
+	frames   *frames
 	protocol thrift.TProtocol
+	raw      *opened             // below TLS; nil: plaintext
+	caller   identity.Identity   // nobody over plaintext
+	chain    []*x509.Certificate // the caller's, guarded by the server's lock
 	state    atomic.Int32
 
 	begun   bool // the current message has begun to arrive
@@ -43,12 +50,26 @@ type serverConn struct {
 	broken error // why a reply could not be written
 
 	handling context.Context // of requests that hold a slot; nil: there was none
+	waiting  context.Context // likewise, of those that wait for something
 }
 
 func newServerConn(s *Server, conn net.Conn) *serverConn {
 	c := &serverConn{Conn: conn, server: s}
-	c.protocol = stack(&frames{conn: c}, s.cfg.limit(s.service.snapshots))
+	if s.secure != nil {
+		c.raw = &opened{Conn: conn}
+		c.Conn = tls.Server(c.raw, s.secure)
+	}
+	c.frames = &frames{conn: c}
+	c.protocol = stack(c.frames, s.cfg.limit(s.service.snapshots))
 	return c
+}
+
+// Close hangs up at once: TLS would say goodbye first, to a peer that may not listen.
+func (c *serverConn) Close() error {
+	if c.raw != nil {
+		return c.raw.Close()
+	}
+	return c.Conn.Close()
 }
 
 // Read implements the transport under the protocol stack. A peer may take its time between messages
@@ -92,6 +113,9 @@ func (c *serverConn) closeIdle() {
 func (c *serverConn) serve() {
 	defer c.server.remove(c)
 	defer c.Close()
+	if !c.admit() {
+		return
+	}
 	for c.next() {
 	}
 }
@@ -113,7 +137,7 @@ func (c *serverConn) next() (usable bool) {
 	}
 	if err != nil {
 		if c.begun {
-			c.bad(err)
+			c.notUnderstood(err)
 		}
 		return false
 	}
@@ -158,11 +182,14 @@ func (c *serverConn) handle(e endpoint, name string, seq int32) (usable bool) {
 }
 
 func (c *serverConn) process(e endpoint, name string, seq int32) (usable bool, err error) {
-	ctx := c.server.waiting
-	if !methods[e.method].waits {
-		if ctx = c.slotted(); !c.acquire(ctx) {
-			return false, ctx.Err()
+	if c.raw != nil {
+		if denied := e.denial(c.caller, name); denied != nil {
+			return c.deny(name, seq, denied)
 		}
+	}
+	ctx := c.context(e.method)
+	if !methods[e.method].waits && !c.acquire(ctx) {
+		return false, ctx.Err()
 	}
 	usable, exception := e.function.Process(ctx, seq, c.protocol, c.protocol)
 	if exception == nil {
@@ -176,8 +203,11 @@ func (c *serverConn) process(e endpoint, name string, seq int32) (usable bool, e
 func (c *serverConn) failed(name string, seq int32, usable bool, err error) error {
 	var declared *dodoor.ServiceError
 	if errors.As(err, &declared) {
-		if declared.Code == dodoor.ErrorCode_INVALID {
+		switch declared.Code {
+		case dodoor.ErrorCode_INVALID:
 			c.bad(fmt.Errorf("%s: %s", name, declared.Message))
+		case dodoor.ErrorCode_NOT_ALLOWED:
+			c.server.complaints.warn(c.server.cfg.Log, time.Now(), "request refused", "peer", c.RemoteAddr(), "error", declared.Message)
 		}
 		return declaredError(declared)
 	}
@@ -187,7 +217,7 @@ func (c *serverConn) failed(name string, seq int32, usable bool, err error) erro
 		log.Debug("reply not delivered")
 	case !c.replied:
 		log.Error("reply too large")
-		c.refuse(name, seq, thrift.INTERNAL_ERROR, fmt.Sprintf("reply: %v", err))
+		refuse(c.server.handling, c.protocol, name, seq, thrift.INTERNAL_ERROR, fmt.Sprintf("reply: %v", err))
 	case !usable:
 		c.bad(fmt.Errorf("%s: %w", name, err))
 	default:
@@ -202,23 +232,22 @@ func (c *serverConn) panicked(name string, seq int32, cause any) {
 	c.server.cfg.Observer.Event(Panicked)
 	c.server.cfg.Log.Error("handler panicked", "method", name, "peer", c.RemoteAddr(), "panic", cause,
 		"stack", string(debug.Stack()))
-	c.refuse(name, seq, thrift.INTERNAL_ERROR, fmt.Sprintf("%s panicked: %v", name, cause))
+	refuse(c.server.handling, c.protocol, name, seq, thrift.INTERNAL_ERROR, fmt.Sprintf("%s panicked: %v", name, cause))
 }
 
 func (c *serverConn) unknown(name string, seq int32) {
 	c.protocol.Skip(c.server.handling, thrift.STRUCT)
 	c.bad(fmt.Errorf("unknown method %.64q", name))
-	c.refuse(name, seq, thrift.UNKNOWN_METHOD, fmt.Sprintf("unknown method %.64q", name))
+	refuse(c.server.handling, c.protocol, name, seq, thrift.UNKNOWN_METHOD, fmt.Sprintf("unknown method %.64q", name))
 }
 
 // refuse answers with an application exception. The connection is closed afterwards, and its peer
 // told why if that works, so errors are of no interest.
-func (c *serverConn) refuse(name string, seq, code int32, message string) {
-	ctx := c.server.handling
-	c.protocol.WriteMessageBegin(ctx, name, thrift.EXCEPTION, seq)
-	thrift.NewTApplicationException(code, message).Write(ctx, c.protocol)
-	c.protocol.WriteMessageEnd(ctx)
-	c.protocol.Flush(ctx)
+func refuse(ctx context.Context, to thrift.TProtocol, name string, seq, code int32, message string) {
+	to.WriteMessageBegin(ctx, name, thrift.EXCEPTION, seq)
+	thrift.NewTApplicationException(code, message).Write(ctx, to)
+	to.WriteMessageEnd(ctx)
+	to.Flush(ctx)
 }
 
 // bad counts what is no valid request.
@@ -236,25 +265,6 @@ func (c *serverConn) acquire(ctx context.Context) bool {
 	}
 	c.holding = true
 	return true
-}
-
-// slotKey finds the connection whose request holds a slot.
-type slotKey struct{}
-
-// slotted is the context of requests that hold a slot.
-func (c *serverConn) slotted() context.Context {
-	if c.handling == nil {
-		c.handling = context.WithValue(c.server.handling, slotKey{}, c)
-	}
-	return c.handling
-}
-
-// Waits gives back the slot of the request with this context: it is going to wait, and others are handled meanwhile. Only the goroutine
-// that handles the request may call it.
-func Waits(ctx context.Context) {
-	if c, slotted := ctx.Value(slotKey{}).(*serverConn); slotted {
-		c.release()
-	}
 }
 
 // release gives the slot back; twice is fine.
