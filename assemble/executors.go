@@ -72,11 +72,20 @@ func newSpool(c *conf.Config) (*spool.Spool, error) {
 	}
 	w, folder := &c.Worker, ""
 	var user *procgroup.User // of programs; containers have a number of their own
+	var own *procgroup.Accounts
 	if len(c.Process.Allow) > 0 {
 		var err error
 		if user, err = procgroup.FindUser(c.Process.User); err != nil {
 			return nil, fmt.Errorf("executor process: %w", err)
 		}
+		own = accounts(c)
+	}
+	give := func(submitter string, file *os.File) error {
+		to, err := own.Of(submitter, user)
+		if err != nil {
+			return err
+		}
+		return to.Give(file)
 	}
 	if w.Spool != "" {
 		var err error
@@ -85,7 +94,15 @@ func newSpool(c *conf.Config) (*spool.Spool, error) {
 		}
 	}
 	return spool.New(spool.Config{Worker: w.Name, Folder: folder, TaskBytes: w.SpoolTaskMB << 20, Bytes: w.SpoolMB << 20,
-		Give: user.Give})
+		Give: give})
+}
+
+// accounts are whom tasks run as that somebody in particular submits; nil: one user, all of them.
+func accounts(c *conf.Config) *procgroup.Accounts {
+	if c.Process.User == procgroup.Submitter {
+		return procgroup.NewAccounts()
+	}
+	return nil
 }
 
 // newExecutors makes the executors that this worker's task types and commands ask for, and checks that what they
@@ -164,9 +181,13 @@ func newExecutor(name string, c *conf.Config, output *spool.Spool) (executor.Exe
 		return docker.New(docker.Config{Host: d.Host, User: d.User, PidsLimit: d.PidsLimit, TmpfsMB: d.TmpfsMB, Worker: c.Worker.Name,
 			Images: images(c), Commands: d.Images, Spool: output})
 	case "process":
-		leaves(estate{Executor: name, Worker: c.Worker.Name, User: user.Owner()})
+		own, owner := accounts(c), user.Owner()
+		if own != nil {
+			owner = process.Anybody
+		}
+		leaves(estate{Executor: name, Worker: c.Worker.Name, User: owner})
 		return process.New(process.Config{Allow: c.Process.Allow, Workdirs: c.Process.Workdirs, Cgroup: c.Process.Cgroup,
-			PidsLimit: c.Process.PidsLimit, User: user, Worker: c.Worker.Name, Spool: output})
+			PidsLimit: c.Process.PidsLimit, User: user, Accounts: own, Worker: c.Worker.Name, Spool: output})
 	}
 	return nil, fmt.Errorf("no executor is called %q", name)
 }
@@ -179,7 +200,7 @@ func images(c *conf.Config) []string {
 			names = append(names, name)
 		}
 	}
-	for _, name := range c.Docker.Images {
+	for _, name := range executor.AllEntries(c.Docker.Images) {
 		if name != "*" && !slices.Contains(names, name) {
 			names = append(names, name)
 		}

@@ -55,7 +55,7 @@ func (c *crowd) submit() {
 	c.open = append(c.open, actions.Probe...)
 	c.asked[task.ID] = a
 	if c.rng.IntN(10) == 0 {
-		c.replica.Cancel(0, task.ID)
+		c.replica.Cancel(0, cluster.Everybody, task.ID)
 		c.cancelled++
 	}
 }

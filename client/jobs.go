@@ -36,13 +36,15 @@ func (j *Job) Bad() int64 { return j.Ended() - j.Outcomes[cluster.Finished] }
 func (c *Cluster) Jobs(ctx context.Context, most int) ([]Job, error) {
 	shares, errs := c.shares(ctx, cluster.JobQuery{Max: most})
 	var jobs []Job
-	byID := map[string]int{}
+	type name struct{ user, id string } // two users may call theirs the same at two schedulers
+	known := map[name]int{}
 	for _, share := range shares {
 		for i := range share {
-			k, known := byID[share[i].ID]
-			if !known {
+			is := name{share[i].User, share[i].ID}
+			k, listed := known[is]
+			if !listed {
 				k = len(jobs)
-				byID[share[i].ID] = k
+				known[is] = k
 				jobs = append(jobs, Job{JobStatus: cluster.JobStatus{Job: share[i].Job}})
 			}
 			jobs[k].add(&share[i])

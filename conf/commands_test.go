@@ -63,3 +63,22 @@ func TestWarningsOfFolders(t *testing.T) {
 		}
 	}
 }
+
+// What is for one user alone names a user whom a certificate can name.
+func TestEntriesOfOneUser(t *testing.T) {
+	for set, want := range map[string]string{
+		`process.allow=["alice=/bin/x","bob=*","c.d-e_f=/opt/x/"]`: "",
+		`docker.images=["alice=reg/sim:7","bob=*"]`:                "",
+		`process.user="submitter"`:                                 "",
+		`process.allow=["=/bin/x"]`:                                "process.allow[0]: must have the name of a user before the =",
+		`process.allow=["a b=/bin/x"]`:                             "process.allow[0]: must have the name of a user before the =",
+		`process.allow=["alice=bin/x"]`:                            "process.allow[0]: must be the absolute path of a program",
+		`process.allow=["alice=/a","alice=/a"]`:                    "process.allow[1]",
+		`docker.images=["alice="]`:                                 "docker.images[0]: must name an image",
+	} {
+		_, err := Load("local", []string{set})
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", set, err, want)
+		}
+	}
+}

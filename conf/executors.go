@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"dodoor/internal/identity"
+	"dodoor/worker/executor"
 	"dodoor/worker/executor/docker"
 )
 
@@ -26,17 +28,21 @@ type Docker struct {
 	User      string   `toml:"user"`       // uid:gid that tasks run as
 	PidsLimit int      `toml:"pids_limit"` // processes and threads per container
 	TmpfsMB   int64    `toml:"tmpfs_mb"`   // /tmp, the only writable place, in MiB of the task's memory; 0: none
-	Images    []string `toml:"images"`     // that commands may name; "*": any
+	Images    []string `toml:"images"`     // that commands may name; "*": any; with USER= before it: for one user alone
 }
 
 // Process configures the executor process.
 type Process struct {
-	Allow    []string `toml:"allow"`    // programs that tasks may run: absolute paths, folders with a slash behind them, or "*"
+	// Allow is programs that tasks may run: absolute paths, folders with a slash behind them, or "*"; with USER= before it, for one
+	// user alone.
+	Allow    []string `toml:"allow"`
 	Workdirs []string `toml:"workdirs"` // folders that commands may work in, and below; "*": any
 	Cgroup   string   `toml:"cgroup"`   // limits by control groups: auto, required or off
 
-	PidsLimit int    `toml:"pids_limit"` // processes and threads per task
-	User      string `toml:"user"`       // whom tasks run as: a name or number; empty: the worker's user, or nobody where that is root
+	PidsLimit int `toml:"pids_limit"` // processes and threads per task
+	// User is whom tasks run as: a name or number; "submitter": the account of whoever submitted them; empty: the worker's user, or
+	// nobody where that is root.
+	User string `toml:"user"`
 }
 
 // pidsLimit is how many processes and threads a task may have, in a container or outside.
@@ -63,7 +69,7 @@ func (d *Docker) validate(r *report) {
 	seen := newUnique(r)
 	for i, name := range d.Images {
 		path := index("docker.images", i)
-		if !imagePattern.MatchString(name) {
+		if image := ofUser(r, path, name); !imagePattern.MatchString(image) {
 			r.add(path, `must name an image, or be "*" for any, found %.80q`, name)
 		}
 		seen.add(path, name)
@@ -74,8 +80,8 @@ func (p *Process) validate(r *report) {
 	seen := newUnique(r)
 	for i, program := range p.Allow {
 		path := index("process.allow", i)
-		if !allowsFolder(program) {
-			absoluteProgram(r, path, program)
+		if entry := ofUser(r, path, program); !allowsFolder(entry) {
+			absoluteProgram(r, path, entry)
 		}
 		seen.add(path, program)
 	}
@@ -94,6 +100,15 @@ func (p *Process) validate(r *report) {
 	}
 }
 
+// ofUser returns an entry without the user whom alone it is for.
+func ofUser(r *report, path, entry string) string {
+	user, of := executor.SplitUser(entry)
+	if of != entry && (identity.Identity{Role: identity.User, Name: user}).Check() != nil {
+		r.add(path, "must have the name of a user before the =, found %.80q", entry)
+	}
+	return of
+}
+
 // anything is the entry that allows all.
 const anything = "*"
 
@@ -103,9 +118,9 @@ func allowsFolder(entry string) bool {
 		filepath.IsAbs(entry) && strings.HasSuffix(entry, "/") && filepath.Clean(entry) == strings.TrimSuffix(entry, "/")
 }
 
-// allows reports whether process.allow lists a program, as far as its name tells.
+// allows reports whether process.allow lists a program for everybody, as far as its name tells.
 func (p *Process) allows(program string) bool {
-	return slices.ContainsFunc(p.Allow, func(entry string) bool {
+	return slices.ContainsFunc(executor.EntriesFor(p.Allow, ""), func(entry string) bool {
 		return entry == program || entry == anything || allowsFolder(entry) && strings.HasPrefix(program, entry)
 	})
 }

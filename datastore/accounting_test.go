@@ -238,7 +238,7 @@ func (w *world) submit() {
 		int64(rapid.IntRange(1, 4).Draw(w.t, "cores")) * 1000, int64(rapid.IntRange(0, 4096).Draw(w.t, "memory"))}}
 	id := fmt.Sprint("t", len(w.shapes))
 	w.shapes[id] = shape
-	if s.state.Admit("c", 1) != nil {
+	if s.state.Admit("", "c", 1) != nil {
 		return // every worker is away
 	}
 	actions, refusal := s.state.Submit(w.now, "c", &cluster.TaskSpec{ID: id, Type: "simulated", Demand: &shape.Demand,

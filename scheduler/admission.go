@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"strings"
 	"time"
 
 	"dodoor/internal/cluster"
@@ -39,11 +40,11 @@ const (
 	mostAfter    = 2 * time.Second
 )
 
-// Admit tells whether the replica takes n more tasks of a client now; the error is cluster.Draining or
+// Admit tells whether the replica takes n more tasks of a user's client now; the error is cluster.Draining or
 // cluster.Overloaded, and says when to come back: the more room is missing, the later.
-func (r *Replica) Admit(client string, n int) error {
+func (r *Replica) Admit(user, client string, n int) error {
 	missing := r.pending + n - r.cfg.MaxPending
-	held, share, crowded := r.results.crowded(client)
+	held, share, crowded := r.results.crowded(collector{user, client})
 	switch {
 	case r.draining:
 		return r.deny(LeavingDenial, cluster.Draining, goneAfter, "scheduler %s is shutting down; submit to another", r.cfg.Name)
@@ -129,7 +130,7 @@ func (r *Replica) drop(t *task) {
 // opened books a task that was accepted, or runs again.
 func (r *Replica) opened(t *task) {
 	r.pending++
-	r.results.opened(t.batch.client)
+	r.results.opened(t.batch.collector())
 	r.bytes += len(t.entries)
 	t.batch.template.retain()
 	r.journal.keepTemplate(t.batch.template)
@@ -147,22 +148,34 @@ func (r *Replica) batchOf(j *cluster.Job, client string, s *cluster.TaskSpec) (*
 			return nil, refuse(s.ID, cluster.InvalidTask, "a task of job %s has to bring a command", j.ID)
 		}
 		b := r.batches.Take()
-		*b = batch{client: client}
+		*b = batch{client: client, user: r.word(s.User)}
 		return b, r.resolve(s, b)
 	}
-	shared, refusal := r.jobs.find(j, s)
+	user := r.word(s.User)
+	shared, refusal := r.jobs.find(j, user, s)
 	if refusal != nil {
 		return nil, refusal
 	}
-	fresh := batch{lists: len(s.Command.Entries), client: client, job: shared, template: r.templates.find(s.Command)}
+	fresh := batch{lists: len(s.Command.Entries), client: client, user: user, job: shared, template: r.templates.find(s.Command)}
 	if fresh.template == nil {
 		return nil, refuse(s.ID, cluster.UnknownTemplate, "scheduler %s does not know template %.80s (any more): send it along", r.cfg.Name,
 			s.Command.Digest)
 	}
+	fresh.bar = r.templates.barFor(fresh.template, user)
 	if refusal := r.resolve(s, &fresh); refusal != nil {
 		return nil, refusal
 	}
 	return alike(r.latestOf(shared), &fresh), nil
+}
+
+// word is a user's name, one copy of it for all: there are as many as there are people.
+func (r *Replica) word(user string) string {
+	known, ok := r.users[user]
+	if !ok {
+		known = strings.Clone(user)
+		r.users[known] = known
+	}
+	return known
 }
 
 // latestOf is where the batch of the latest task of a job is, or of no job.
@@ -176,7 +189,7 @@ func (r *Replica) latestOf(j *job) **batch {
 // alike returns the latest batch of commands if it is the same as a fresh one, which takes its place otherwise.
 func alike(latest **batch, fresh *batch) *batch {
 	if *latest == nil || !(*latest).same(fresh) {
-		fresh.Barred = &fresh.template.bar.nodes
+		fresh.Barred = &fresh.bar.nodes
 		*latest = &batch{}
 		**latest = *fresh
 	}
@@ -185,9 +198,9 @@ func alike(latest **batch, fresh *batch) *batch {
 
 // same reports whether tasks of two batches with commands are alike.
 func (b *batch) same(o *batch) bool {
-	return b.template == o.template && b.job == o.job && b.client == o.client && b.lists == o.lists && b.Uniform == o.Uniform &&
-		b.Says == o.Says && b.Learned == o.Learned && b.Mode == o.Mode && b.AtMostOnce == o.AtMostOnce && b.TimeScale == o.TimeScale &&
-		b.auto == o.auto
+	return b.template == o.template && b.job == o.job && b.client == o.client && b.user == o.user && b.lists == o.lists &&
+		b.Uniform == o.Uniform && b.Says == o.Says && b.Learned == o.Learned && b.Mode == o.Mode && b.AtMostOnce == o.AtMostOnce &&
+		b.TimeScale == o.TimeScale && b.auto == o.auto
 }
 
 // holds reports whether a task is here, or was.

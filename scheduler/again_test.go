@@ -51,7 +51,7 @@ func TestWhatMayRunAgainIsBounded(t *testing.T) {
 	r.jobs.bytes += mostAgain // of jobs that are open
 	d := runOf(t, r, time.Second, &cluster.Job{ID: "open"}, 1, nil)
 	finish(t, r, time.Second, d, cluster.Failed)
-	if _, tasks, err := r.RetryJob(time.Second, "open"); tasks != 0 || err != nil || len(r.jobs.byID) != 1 {
+	if _, tasks, err := r.RetryJob(time.Second, cluster.Everybody, "open"); tasks != 0 || err != nil || len(r.jobs.byID) != 1 {
 		t.Errorf("%d tasks run again (%v), %d jobs are kept", tasks, err, len(r.jobs.byID))
 	}
 	if r.jobs.bytes != mostAgain {
@@ -73,7 +73,7 @@ func TestNobodyCollectsWhatRunsAgain(t *testing.T) {
 	_, cursor := collectAll(t, r, 0)
 	collectAll(t, r, cursor)
 	batches := map[*batch]bool{}
-	actions, n, err := r.RetryJob(0, "j")
+	actions, n, err := r.RetryJob(0, cluster.Everybody, "j")
 	for _, d := range append([]Dispatch(nil), actions.Send...) {
 		batches[r.tasks[d.Assignment.TaskID].batch] = true
 		finish(t, r, 0, d, cluster.Failed)
@@ -81,7 +81,7 @@ func TestNobodyCollectsWhatRunsAgain(t *testing.T) {
 	if n != 10 || err != nil || r.Uncollected() != 0 || len(batches) != 1 || r.Pending() != 0 {
 		t.Errorf("%d tasks run again (%v), %d wait to be collected; %d batches", n, err, r.Uncollected(), len(batches))
 	}
-	if _, n, _ := r.RetryJob(0, "j"); n != 10 {
+	if _, n, _ := r.RetryJob(0, cluster.Everybody, "j"); n != 10 {
 		t.Errorf("%d tasks run once more", n)
 	}
 }
@@ -110,7 +110,7 @@ func TestALargeJobIsForgottenInParts(t *testing.T) {
 	}
 
 	r = failed()
-	if known, err := r.ForgetJob("j"); !known || err != nil {
+	if known, err := r.ForgetJob(cluster.Everybody, "j"); !known || err != nil {
 		t.Fatal(known, err)
 	}
 	before := r.jobs.bytes

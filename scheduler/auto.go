@@ -34,7 +34,7 @@ func (r *Replica) within(b *batch) cluster.Resources {
 	demand, best, found := b.Uniform.Demand, cluster.Resources{}, false
 	for _, i := range r.view.candidates {
 		n := &r.view.nodes[i]
-		if own, ok := b.DemandOn(n.Class); !ok || own != &b.Uniform.Demand || b.template != nil && b.template.bar.nodes.Has(int(i)) {
+		if own, ok := b.DemandOn(n.Class); !ok || own != &b.Uniform.Demand || b.bar != nil && b.bar.nodes.Has(int(i)) {
 			continue
 		}
 		fits := demand

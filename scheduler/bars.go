@@ -7,9 +7,9 @@ import (
 	"dodoor/internal/cluster"
 )
 
-// bar is the workers that do not allow the templates of one permit: tasks of many templates may run one program.
+// bar is the workers that do not allow the templates of one permit to one user: tasks of many templates may run one program.
 type bar struct {
-	permit    string
+	permit
 	templates int             // of it here
 	nodes     cluster.NodeSet // worker processes
 	why       string          // the latest of them said; empty: there is none
@@ -20,14 +20,24 @@ type bar struct {
 // meanwhile.
 const barredFor = time.Minute
 
-// barOf returns the bar of a permit, for one more template.
-func (s *templates) barOf(permit string) *bar {
-	b := s.bars[permit]
+// permit is all by which a worker judges whether it may run a template.
+type permit struct{ template, user string }
+
+// barFor returns the bar of a template's permit, for a user.
+func (s *templates) barFor(t *template, user string) *bar {
+	for _, b := range t.bars {
+		if b.user == user {
+			return b
+		}
+	}
+	p := permit{t.permit, user}
+	b := s.bars[p]
 	if b == nil {
-		b = &bar{permit: permit}
-		s.bars[permit] = b
+		b = &bar{permit: p}
+		s.bars[p] = b
 	}
 	b.templates++
+	t.bars = append(t.bars, b)
 	return b
 }
 
@@ -38,16 +48,16 @@ func (s *templates) dropBar(b *bar) {
 	}
 }
 
-// bar keeps all tasks of a template, and of those of the same permit, from a node, which says why.
-func (s *templates) bar(now time.Duration, t *template, index int, why string) {
+// bar keeps all tasks of a permit from a node, which says why.
+func (s *templates) bar(now time.Duration, b *bar, index int, why string) {
 	if why == "" {
 		why = "a worker does not allow this command, and does not say why"
 	}
-	if t.bar.why == "" {
-		s.barred = append(s.barred, t.bar)
+	if b.why == "" {
+		s.barred = append(s.barred, b)
 	}
-	t.bar.nodes.Add(index)
-	t.bar.why, t.bar.since = why, now
+	b.nodes.Add(index)
+	b.why, b.since = why, now
 }
 
 // lift lets workers be asked again that did not allow something long ago.
@@ -77,7 +87,7 @@ func (r *Replica) isBarred(t *task) bool {
 
 // meetsBar reports whether a node that takes placements could run a task, but does not allow its command.
 func (r *Replica) meetsBar(t *task) bool {
-	if t.batch.template == nil || t.batch.template.bar.why == "" {
+	if t.batch.bar == nil || t.batch.bar.why == "" {
 		return false
 	}
 	unbarred := t.batch.Kind

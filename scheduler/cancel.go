@@ -38,9 +38,9 @@ func (r *Replica) Stands(c *CancelCall) bool {
 
 // Cancel asks for a task's end. It is false when the task is unknown or has ended. A task that a
 // worker holds ends when the worker says so.
-func (r *Replica) Cancel(now time.Duration, id string) (*Actions, bool) {
+func (r *Replica) Cancel(now time.Duration, by cluster.Asker, id string) (*Actions, bool) {
 	r.begin()
-	t := r.tasks[id]
+	t := r.seen(by, id)
 	if t == nil {
 		return &r.actions, false
 	}
@@ -87,9 +87,9 @@ func (r *Replica) cancelAgain(index int) {
 
 // CancelJob cancels what is open of a job, and returns how many tasks that is. When they are many, the others follow with
 // the next ticks. Who asks again has the workers told again.
-func (r *Replica) CancelJob(now time.Duration, id string) (*Actions, int64) {
+func (r *Replica) CancelJob(now time.Duration, by cluster.Asker, id string) (*Actions, int64) {
 	r.begin()
-	j := r.jobs.byID[id]
+	j := r.jobs.seen(by, id)
 	if j == nil {
 		return &r.actions, 0
 	}

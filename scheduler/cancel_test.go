@@ -13,7 +13,7 @@ func heldCancelled(t *testing.T) (*Replica, Dispatch) {
 	r := jobReplica(t)
 	d := runOf(t, r, 0, &cluster.Job{ID: "j"}, 0, nil)
 	acknowledge(r, 0, d)
-	if actions, n := r.CancelJob(1, "j"); n != 1 || len(actions.Cancel) != 1 {
+	if actions, n := r.CancelJob(1, cluster.Everybody, "j"); n != 1 || len(actions.Cancel) != 1 {
 		t.Fatalf("%d tasks, %+v", n, actions.Cancel)
 	}
 	return r, d
@@ -32,7 +32,7 @@ func TestLostCancelsAreToldAgain(t *testing.T) {
 			return r.Audited(2, d.Node, 1, 1, func(string) bool { return true })
 		},
 		"somebody asks again": func() *Actions {
-			actions, _ := r.CancelJob(2, "j")
+			actions, _ := r.CancelJob(2, cluster.Everybody, "j")
 			return actions
 		},
 	} {
@@ -60,7 +60,7 @@ func TestCancelsStandForOneLife(t *testing.T) {
 		t.Error("it has ended")
 	}
 	for range 20 { // until it comes to the same worker
-		actions, _, err := r.RetryJob(3, "j")
+		actions, _, err := r.RetryJob(3, cluster.Everybody, "j")
 		if err != nil || len(actions.Send) != 1 {
 			t.Fatal(err, actions)
 		}
@@ -92,7 +92,7 @@ func TestWhatIsOfNoUseIsStopped(t *testing.T) {
 		t.Error("the second placement is not stopped")
 	}
 	for range 20 {
-		actions, _, _ := r.RetryJob(0, "j")
+		actions, _, _ := r.RetryJob(0, cluster.Everybody, "j")
 		next := actions.Send[0]
 		if r.Stands(&call) != (next.Node != second.Node) {
 			t.Errorf("node %d: stands %v", next.Node, r.Stands(&call))

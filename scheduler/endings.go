@@ -156,7 +156,7 @@ func (t *task) stopped() bool { return t.batch.job != nil && t.batch.job.why != 
 
 // end brings a task to its terminal state and keeps the record for its client.
 func (r *Replica) end(now time.Duration, t *task, c cluster.Completion) {
-	record := r.results.add(now, t.batch.client, t.spec.ID, t.inJob())
+	record := r.results.add(now, t.batch.collector(), t.spec.ID, t.inJob())
 	shape := r.shape(t)
 	*record = cluster.TaskRecord{
 		ID: t.spec.ID, Type: t.spec.Type, Mode: t.spec.Mode,
@@ -164,7 +164,7 @@ func (r *Replica) end(now time.Duration, t *task, c cluster.Completion) {
 		Demand: shape.Demand, Estimate: shape.Duration,
 		Received: t.received, Wait: c.Wait, Run: c.Run, Makespan: r.makespan(now, t, &c),
 		Attempts: int(t.attempts), Outcome: c.Outcome, ExitCode: c.ExitCode, Reason: c.Reason,
-		Measured: c.Measured, ViewDecisions: t.view,
+		Measured: c.Measured, ViewDecisions: t.view, User: t.batch.user,
 	}
 	if t.worker != 0 {
 		record.Class = r.catalog.ClassName(r.workers.class(t.worker))
@@ -181,7 +181,7 @@ func (r *Replica) end(now time.Duration, t *task, c cluster.Completion) {
 	r.keepResult(now, t.batch.client, t.inJob(), r.results.last, record)
 	r.journal.closed(t)
 	r.pending--
-	r.results.closed(t.batch.client)
+	r.results.closed(t.batch.collector())
 	r.bytes -= len(t.entries)
 	r.stats.Outcomes[c.Outcome]++
 	r.actions.Wake = r.actions.Wake || t.batch.client != ""
@@ -218,11 +218,11 @@ func (t *task) scheduling(record *cluster.TaskRecord) time.Duration {
 func (r *Replica) infeasible(placing *task) *cluster.Refusal {
 	t, v, dims := &placing.spec, r.view, r.cfg.Dimensions
 	if r.isBarred(placing) {
-		return refuse(t.ID, cluster.NotAllowed, "%s", placing.batch.template.bar.why)
+		return refuse(t.ID, cluster.NotAllowed, "%s", placing.batch.bar.why)
 	}
 	if r.meetsBar(placing) {
 		return refuse(t.ID, cluster.NoFeasibleNode, "of the workers that take placements now none allows it (%s); others may later",
-			placing.batch.template.bar.why)
+			placing.batch.bar.why)
 	}
 	if len(v.candidates) == 0 {
 		return refuse(t.ID, cluster.NoFeasibleNode, "no worker takes placements now (%d registered)", len(r.nodes.byName))

@@ -35,7 +35,7 @@ func TestEntriesReachTheWorker(t *testing.T) {
 			t.Errorf("%q: %q once it has failed", list, ended[0].Entries)
 		}
 	}
-	actions, _, _ := r.RetryJob(0, "j")
+	actions, _, _ := r.RetryJob(0, cluster.Everybody, "j")
 	if got := actions.Send[2].Assignment.Command.Entries; !slices.Equal(got, []string{"", "x", "\x00"}) {
 		t.Errorf("it runs again with %q", got)
 	}
@@ -49,7 +49,7 @@ func TestHeldCommandsAreBounded(t *testing.T) {
 	r := jobReplica(t)
 	large := strings.Repeat("x", cluster.MaxEntry)
 	var sent []Dispatch
-	for r.Admit("client", 1) == nil {
+	for r.Admit("", "client", 1) == nil {
 		sent = append(sent, runOf(t, r, 0, &cluster.Job{ID: "j"}, int64(len(sent)), func(s *cluster.TaskSpec) {
 			s.Command.Entries = []string{large}
 			if s.Command.Index%8 == 0 {
@@ -58,13 +58,13 @@ func TestHeldCommandsAreBounded(t *testing.T) {
 			}
 		}))
 	}
-	if err := r.Admit("client", 1); !errors.Is(err, cluster.Overloaded) || len(sent) < 3500 || len(sent) > mostHeld/cluster.MaxEntry*2/3 {
+	if err := r.Admit("", "client", 1); !errors.Is(err, cluster.Overloaded) || len(sent) < 3500 || len(sent) > mostHeld/cluster.MaxEntry*2/3 {
 		t.Fatalf("%d tasks of 128 KiB are taken, then %v", len(sent), err)
 	}
 	for _, d := range sent {
 		finish(t, r, 0, d, cluster.Finished)
 	}
-	if r.Tick(1); r.Admit("client", 1) != nil || r.bytes != 0 || r.templates.bytes != 0 {
-		t.Errorf("all have ended: %v; %d and %d bytes", r.Admit("client", 1), r.bytes, r.templates.bytes)
+	if r.Tick(1); r.Admit("", "client", 1) != nil || r.bytes != 0 || r.templates.bytes != 0 {
+		t.Errorf("all have ended: %v; %d and %d bytes", r.Admit("", "client", 1), r.bytes, r.templates.bytes)
 	}
 }

@@ -196,7 +196,7 @@ func TestJobsLearnByName(t *testing.T) {
 	again := task(2)
 	finishIn(t, r, d, 3*time.Second)
 	finish(t, r, 0, again, cluster.Failed)
-	actions, n, err := r.RetryJob(0, "j")
+	actions, n, err := r.RetryJob(0, cluster.Everybody, "j")
 	if err != nil || n != 1 || actions.Send[0].Assignment.Shape.Duration != 3000 {
 		t.Errorf("%d tasks run again, %v: %+v", n, err, actions)
 	}

@@ -62,7 +62,7 @@ func newJobs(keep time.Duration, t *templates) jobs {
 }
 
 // find returns the job of a submission, which may be its first task here; nil: it belongs to none.
-func (s *jobs) find(j *cluster.Job, t *cluster.TaskSpec) (*job, *cluster.Refusal) {
+func (s *jobs) find(j *cluster.Job, user string, t *cluster.TaskSpec) (*job, *cluster.Refusal) {
 	c := t.Command
 	switch {
 	case j == nil && c.Job == "":
@@ -74,7 +74,12 @@ func (s *jobs) find(j *cluster.Job, t *cluster.TaskSpec) (*job, *cluster.Refusal
 	}
 	known := s.byID[j.ID]
 	if known == nil {
-		return &job{Job: *j}, nil
+		fresh := &job{Job: *j}
+		fresh.User = user
+		return fresh, nil
+	}
+	if known.User != user {
+		return nil, refuse(t.ID, cluster.InvalidTask, "there is a job %s of another user at this scheduler: give yours another name", j.ID)
 	}
 	if known.why != "" {
 		return nil, refuse(t.ID, cluster.InvalidTask, "%s", known.why)

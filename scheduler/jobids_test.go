@@ -43,12 +43,12 @@ func TestIDsOfAJobAreItsOwn(t *testing.T) {
 		if refusal != nil {
 			t.Fatal(refusal)
 		}
-		if _, n, err := r.RetryJob(now, "j"); n != 0 || err != nil {
+		if _, n, err := r.RetryJob(now, cluster.Everybody, "j"); n != 0 || err != nil {
 			t.Errorf("%d tasks run again (%v), though job k has %s", n, err, id)
 		}
 		r.Tick(now)
 		finish(t, r, now, other, cluster.Finished)
-		if _, n, err := r.RetryJob(now, "j"); n != 1 || err != nil || r.Pending() != 1 || len(r.tasks) != 1 {
+		if _, n, err := r.RetryJob(now, cluster.Everybody, "j"); n != 1 || err != nil || r.Pending() != 1 || len(r.tasks) != 1 {
 			t.Errorf("%d tasks run again (%v), want the one that failed", n, err)
 		}
 		if list := r.JobTasks(&cluster.JobTaskQuery{Job: "j", Max: 9}); len(list) != 1 || list[0].ID != id {

@@ -7,11 +7,11 @@ import (
 // pageBytes is about as much as one answer holds, so that it fits into a message.
 const pageBytes = 512 << 10
 
-// Jobs returns this replica's share of one job, if it has one, or of up to q.Max jobs, newest first, and as many as fit
+// Jobs returns this replica's share of one job, if it has one, or of up to q.Max jobs that the asker sees, newest first, and as many as fit
 // into an answer. Ended is on the replica's clock.
 func (r *Replica) Jobs(q *cluster.JobQuery) []cluster.JobStatus {
 	if q.ID != "" {
-		if j := r.jobs.byID[q.ID]; j != nil {
+		if j := r.jobs.seen(q.For, q.ID); j != nil {
 			return []cluster.JobStatus{r.jobStatus(j)}
 		}
 		return nil
@@ -20,8 +20,11 @@ func (r *Replica) Jobs(q *cluster.JobQuery) []cluster.JobStatus {
 	size := 0
 	for e := r.jobs.made.Back(); e != nil && len(list) < q.Max && size < pageBytes; e = e.Prev() {
 		j := e.Value.(*job)
+		if !q.For.Sees(j.User) {
+			continue
+		}
 		list = append(list, r.jobStatus(j))
-		size += 100 + len(j.ID) + len(j.Name) + len(j.Text)
+		size += 100 + len(j.ID) + len(j.Name) + len(j.Text) + len(j.User)
 	}
 	return list
 }
@@ -31,8 +34,8 @@ func (r *Replica) jobStatus(j *job) cluster.JobStatus {
 }
 
 // JobOpen reports whether a job has a task here that has not ended, or is about to run again.
-func (r *Replica) JobOpen(id string) bool {
-	j := r.jobs.byID[id]
+func (r *Replica) JobOpen(by cluster.Asker, id string) bool {
+	j := r.jobs.seen(by, id)
 	return j != nil && (j.open > 0 || j.retrying)
 }
 
@@ -40,7 +43,7 @@ func (r *Replica) JobOpen(id string) bool {
 // are none. With Config.Keeps the answer stands once [Replica.Wanted] names nothing.
 func (r *Replica) JobTasks(q *cluster.JobTaskQuery) []cluster.JobTask {
 	r.results.spilled.wanted = nil
-	j := r.jobs.byID[q.Job]
+	j := r.jobs.seen(q.For, q.Job)
 	if j == nil {
 		return nil
 	}
@@ -76,15 +79,16 @@ func (r *Replica) jobTask(j *job, e *entry) cluster.JobTask {
 	if a, kept := j.again[e.index]; kept {
 		task.Entries = a.entries.list(a.batch.lists)
 	}
-	if kept := r.results.byID[task.ID]; kept != nil && e.bad() {
+	kept := r.results.byID[task.ID] // or another task's, which got the id when its record had gone
+	if e.bad() && kept != nil && kept.user == j.User && kept.in == (inJob{j.ID, e.index}) {
 		task.Reason = r.endedStatus(kept).Record.Reason
 	}
 	return task
 }
 
 // ForgetJob forgets a job that has ended here; false: it is not known. It fails while a task is open.
-func (r *Replica) ForgetJob(id string) (bool, error) {
-	j := r.jobs.byID[id]
+func (r *Replica) ForgetJob(by cluster.Asker, id string) (bool, error) {
+	j := r.jobs.seen(by, id)
 	switch {
 	case j == nil:
 		return false, nil

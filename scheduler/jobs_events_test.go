@@ -161,7 +161,8 @@ func (o *jobsOracle) check() {
 		if list := o.r.Jobs(&cluster.JobQuery{ID: j.ID}); len(list) > 0 {
 			got = list[0]
 		}
-		if got.Accepted != want.Accepted || got.Outcomes != want.Outcomes || got.Open() != open || o.r.JobOpen(j.ID) != (open > 0) {
+		if got.Accepted != want.Accepted || got.Outcomes != want.Outcomes || got.Open() != open ||
+			o.r.JobOpen(cluster.Everybody, j.ID) != (open > 0) {
 			o.Fatalf("job %s: %+v, want %+v, %d open", j.ID, got, want, open)
 		}
 		o.checkTasks(j.ID, int(want.Accepted))

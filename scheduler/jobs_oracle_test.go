@@ -100,7 +100,7 @@ func (o *jobsOracle) step() {
 		o.push()
 	case "cancel task":
 		if d := o.dispatch(); d != nil {
-			actions, _ := o.r.Cancel(o.now, d.Assignment.TaskID)
+			actions, _ := o.r.Cancel(o.now, cluster.Everybody, d.Assignment.TaskID)
 			o.perform(actions)
 		}
 	default:
@@ -113,7 +113,7 @@ func (o *jobsOracle) ofJob(what, job string) {
 	switch what {
 	case "cancel":
 		open := o.open(job)
-		actions, tasks := o.r.CancelJob(o.now, job)
+		actions, tasks := o.r.CancelJob(o.now, cluster.Everybody, job)
 		if int(tasks) != open {
 			o.Fatalf("%d tasks of job %s are cancelled, %d are open", tasks, job, open)
 		}
@@ -125,7 +125,7 @@ func (o *jobsOracle) ofJob(what, job string) {
 				bad = append(bad, id)
 			}
 		}
-		actions, tasks, err := o.r.RetryJob(o.now, job)
+		actions, tasks, err := o.r.RetryJob(o.now, cluster.Everybody, job)
 		if err != nil {
 			return // nobody takes placements, or it is not known
 		}
@@ -140,7 +140,7 @@ func (o *jobsOracle) ofJob(what, job string) {
 		o.perform(actions)
 	case "forget":
 		open := o.open(job)
-		known, err := o.r.ForgetJob(job)
+		known, err := o.r.ForgetJob(cluster.Everybody, job)
 		if (err != nil) != (open > 0) || known && open > 0 {
 			o.Fatalf("job %s has %d open tasks; forgotten: %v, %v", job, open, known, err)
 		}

@@ -72,7 +72,7 @@ func TestWhatIsNotRetried(t *testing.T) {
 		d := runOf(t, r, 0, &cluster.Job{ID: "j", Retries: 5}, 0, func(s *cluster.TaskSpec) { s.AtMostOnce = once })
 		acknowledge(r, 0, d)
 		if !once {
-			r.Cancel(0, "j.0")
+			r.Cancel(0, cluster.Everybody, "j.0")
 		}
 		if actions := finish(t, r, 0, d, cluster.Failed); len(actions.Send) > 0 || r.Pending() > 0 {
 			t.Errorf("at most once %v: it runs again", once)
@@ -87,7 +87,7 @@ func TestALargeJobIsCancelledInParts(t *testing.T) {
 	for i := range int64(2*sweepMost + 1) {
 		acknowledge(r, 0, runOf(t, r, 0, j, i, nil))
 	}
-	actions, n := r.CancelJob(time.Second, "j")
+	actions, n := r.CancelJob(time.Second, cluster.Everybody, "j")
 	if n != 2*sweepMost+1 || len(actions.Cancel) != sweepMost {
 		t.Fatalf("%d tasks are cancelled, %d at once", n, len(actions.Cancel))
 	}
@@ -117,7 +117,7 @@ func TestResultsThatNobodyCollects(t *testing.T) {
 			t.Error("nobody hears that the job has no open task")
 		}
 		r.Tick(0)
-		if err := r.Admit("client", 1); err != nil || r.Uncollected() != 0 {
+		if err := r.Admit("", "client", 1); err != nil || r.Uncollected() != 0 {
 			t.Fatalf("%v, %d uncollected", err, r.Uncollected())
 		}
 	}

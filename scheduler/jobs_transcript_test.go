@@ -43,15 +43,15 @@ func (s *stage) jobVerb(c *transcript.Command, now time.Duration) {
 		s.print(s.r.Acknowledged(now, []Dispatch{d}, &cluster.EnqueueReply{Refused: []cluster.Refusal{
 			{TaskID: c.Word(0), Number: d.Assignment.Number, Code: cluster.NotAllowed, Message: "set process.allow"}}}))
 	case "cancel-job":
-		actions, tasks := s.r.CancelJob(now, c.Word(0))
+		actions, tasks := s.r.CancelJob(now, cluster.Everybody, c.Word(0))
 		fmt.Fprintf(&s.out, "%d open\n", tasks)
 		s.print(actions)
 	case "retry-job":
-		actions, tasks, err := s.r.RetryJob(now, c.Word(0))
+		actions, tasks, err := s.r.RetryJob(now, cluster.Everybody, c.Word(0))
 		fmt.Fprintf(&s.out, "%d again, error %v\n", tasks, err)
 		s.print(actions)
 	case "forget-job":
-		known, err := s.r.ForgetJob(c.Word(0))
+		known, err := s.r.ForgetJob(cluster.Everybody, c.Word(0))
 		fmt.Fprintf(&s.out, "known %v, error %v\n", known, err)
 	case "jobs":
 		for _, j := range s.r.Jobs(&cluster.JobQuery{Max: 10}) {

@@ -117,8 +117,8 @@ func (j *journal) job(changed *job) {
 // put tells of a key's new value, which fill packs.
 func (j *journal) put(key string, fill func(p *packer)) {
 	start := len(j.packer.bytes)
-	version := layout
-	integer(&j.packer, &version)
+	j.packer.layout = layout
+	integer(&j.packer, &j.packer.layout)
 	fill(&j.packer)
 	end := len(j.packer.bytes)
 	j.position++

@@ -69,7 +69,7 @@ func BenchmarkKept(b *testing.B) {
 			b.Fatal(err)
 		}
 		if n%64 == 0 {
-			records, cursor = r.results.collect(records[:0], "client", cursor, 1<<20)
+			records, cursor = r.results.collect(records[:0], collector{name: "client"}, cursor, 1<<20)
 			r.results.expire(now)
 			var upTo int64
 			changes, upTo = r.Changes(changes[:0])

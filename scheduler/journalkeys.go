@@ -16,8 +16,11 @@ const (
 	keyResult   = "r" // and the cursor: keptResult that nobody has acknowledged
 )
 
-// layout is the version of all values. One that is not known is not guessed at.
-const layout uint8 = 1
+// layout is the version of all values. One that is not known is not guessed at; those before it are read.
+const layout uint8 = 2
+
+// usersSince is the first layout that says whose tasks and jobs they are.
+const usersSince uint8 = 2
 
 func taskKey(id string) string         { return keyTask + id }
 func workerKey(name string) string     { return keyWorker + name }

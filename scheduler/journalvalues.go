@@ -42,12 +42,13 @@ type kept struct {
 	auto   auto
 	lists  int
 	client string
+	user   string
 	digest string // empty: it has no command
 	job    string // empty: none
 }
 
 func keep(b *batch) kept {
-	k := kept{Kind: b.Kind, auto: b.auto, lists: b.lists, client: b.client}
+	k := kept{Kind: b.Kind, auto: b.auto, lists: b.lists, client: b.client, user: b.user}
 	if b.template != nil {
 		k.digest = b.template.digest
 	}
@@ -68,6 +69,7 @@ func (p *packer) batch(k *kept) {
 		p.flag(b)
 	}
 	p.float(&k.TimeScale)
+	p.user(&k.user)
 }
 
 // openTask is a task that has not ended, with names for what a process numbers.
@@ -146,6 +148,7 @@ func (p *packer) result(r *keptResult) {
 	integer(p, &r.in.index)
 	integer(p, &r.at)
 	p.record(&r.record)
+	p.user(&r.record.User)
 }
 
 // keptJob is a job, less its tasks.
@@ -175,6 +178,7 @@ func (p *packer) job(j *keptJob) {
 	p.text(&j.why)
 	p.flag(&j.sweeping)
 	p.flag(&j.retrying)
+	p.user(&j.User)
 }
 
 // keptEntry is a task of a job that has ended.

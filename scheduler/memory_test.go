@@ -106,7 +106,7 @@ func BenchmarkTask(b *testing.B) {
 			b.Fatal(err)
 		}
 		if i%64 == 0 {
-			records, cursor = r.results.collect(records[:0], "client", cursor, 1<<20)
+			records, cursor = r.results.collect(records[:0], collector{name: "client"}, cursor, 1<<20)
 			r.results.expire(now)
 		}
 	}

@@ -146,7 +146,7 @@ func TestDemandsThatExperienceDecides(t *testing.T) {
 		t.Error("tasks that are alike share no batch")
 	}
 	ends(t, r, second, oom(1000))
-	actions, n, err := r.RetryJob(0, "j")
+	actions, n, err := r.RetryJob(0, cluster.Everybody, "j")
 	if err != nil || n != 1 {
 		t.Fatal(n, err)
 	}

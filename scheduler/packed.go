@@ -18,9 +18,11 @@ func pack(r *cluster.TaskRecord, scratch []byte) (packed, []byte) {
 	return packed(p.bytes), p.bytes
 }
 
-func (p packed) unpack() (r cluster.TaskRecord) {
+// unpack returns the record. Its keeper knows whose it is.
+func (p packed) unpack(user string) (r cluster.TaskRecord) {
 	u := packer{from: string(p), unpacking: true}
 	u.record(&r)
+	r.User = user
 	return r
 }
 
@@ -31,6 +33,7 @@ type packer struct {
 	from      string
 	unpacking bool
 	broken    bool
+	layout    uint8 // of a value of a journal
 }
 
 func (p *packer) record(r *cluster.TaskRecord) {
@@ -84,6 +87,13 @@ func (p *packer) text(s *string) {
 		length = 0
 	}
 	*s, p.from = p.from[:length], p.from[length:]
+}
+
+// user is whose a task or job is. Layouts from before there were users have none.
+func (p *packer) user(name *string) {
+	if p.layout >= usersSince {
+		p.text(name)
+	}
 }
 
 func (p *packer) flag(b *bool) {

@@ -27,7 +27,7 @@ func TestPackedRecords(t *testing.T) {
 		})
 		var p packed
 		p, scratch = pack(&r, scratch)
-		if got := p.unpack(); got != r {
+		if got := p.unpack(r.User); got != r {
 			t.Errorf("%s: packed %+v, unpacked %+v", name, r, got)
 		}
 	}
@@ -70,10 +70,10 @@ func TestPackedRecordsAreTold(t *testing.T) {
 		return cluster.TaskRecord{ID: strconv.Itoa(i), Type: "type", Worker: "w", Makespan: time.Duration(i), Outcome: cluster.Finished}
 	}
 	for i := range many {
-		*s.add(0, "client", strconv.Itoa(i), inJob{}) = record(i)
+		*s.add(0, collector{name: "client"}, strconv.Itoa(i), inJob{}) = record(i)
 	}
 	for _, collected := range []int{0, 7, 9, many} {
-		records, cursor := s.collect(nil, "client", int64(collected), many)
+		records, cursor := s.collect(nil, collector{name: "client"}, int64(collected), many)
 		if cursor < many || len(records) != many-collected {
 			t.Fatalf("%d records, the last has cursor %d of %d", len(records), cursor, many)
 		}

@@ -6,13 +6,13 @@ import (
 	"dodoor/internal/cluster"
 )
 
-// Query returns the state of one task, of some, or of a page of tasks: those that have not ended, and then, or alone if that is
-// asked, those that have, the newest first. What ends between two pages may come twice. A page behind an ended task that was
-// forgotten meanwhile is empty: what is older is forgotten as well. With Config.Keeps the answer stands once [Replica.Wanted] names
-// nothing.
+// Query returns the state of one task, of some, or of a page of tasks, as far as the asker sees them: those that have not ended, and then,
+// or alone if that is asked, those that have, the newest first. What ends between two pages may come twice. A page behind an ended task
+// that was forgotten meanwhile is empty: what is older is forgotten as well. With Config.Keeps the answer stands once [Replica.Wanted]
+// names nothing.
 func (r *Replica) Query(q cluster.TaskQuery) []cluster.TaskStatus {
 	r.results.spilled.wanted = nil
-	p := page{r: r, most: q.Max, job: q.Job}
+	p := page{r: r, by: q.For, most: q.Max, job: q.Job}
 	switch {
 	case q.ID != "":
 		p.most, p.job = 1, ""
@@ -37,6 +37,7 @@ func (r *Replica) Query(q cluster.TaskQuery) []cluster.TaskStatus {
 // page is an answer that is being written.
 type page struct {
 	r    *Replica
+	by   cluster.Asker
 	most int
 	job  string // its tasks alone; empty: all
 	list []cluster.TaskStatus
@@ -64,10 +65,10 @@ func (p *page) addEnded(e *ended) (more bool) {
 }
 
 func (p *page) named(id string) (more bool) {
-	if t := p.r.tasks[id]; t != nil {
+	if t := p.r.seen(p.by, id); t != nil {
 		return p.addOpen(t)
 	}
-	if e := p.r.results.byID[id]; e != nil {
+	if e := p.r.results.seen(p.by, id); e != nil {
 		return p.addEnded(e)
 	}
 	return true
@@ -78,7 +79,7 @@ func (p *page) open(after string) (more bool) {
 		return false
 	}
 	for t := range p.r.listing.Behind(after) {
-		if (p.job == "" || t.batch.job != nil && t.batch.job.ID == p.job) && !p.addOpen(t) {
+		if p.by.Sees(t.batch.user) && (p.job == "" || t.batch.job != nil && t.batch.job.ID == p.job) && !p.addOpen(t) {
 			return false
 		}
 	}
@@ -88,7 +89,7 @@ func (p *page) open(after string) (more bool) {
 func (p *page) ended(after string) {
 	before := p.r.results.last + 1
 	if after != "" {
-		e := p.r.results.byID[after]
+		e := p.r.results.seen(p.by, after)
 		if e == nil {
 			return
 		}
@@ -98,7 +99,7 @@ func (p *page) ended(after string) {
 		return
 	}
 	newest(&p.r.results.claimed, &p.r.results.others, before, func(e *ended) bool {
-		return p.job != "" && e.in.job != p.job || p.addEnded(e)
+		return !p.by.Sees(e.user) || p.job != "" && e.in.job != p.job || p.addEnded(e)
 	})
 }
 
@@ -134,7 +135,7 @@ func (t *task) inJob() inJob {
 
 func (r *Replica) status(t *task) cluster.TaskStatus {
 	s := cluster.TaskStatus{ID: t.spec.ID, Type: t.spec.Type, Mode: t.spec.Mode, Phase: t.phase, Node: r.workers.name(t.worker),
-		Scheduler: r.cfg.Name, Attempt: int(t.attempts)}
+		Scheduler: r.cfg.Name, Attempt: int(t.attempts), User: t.batch.user}
 	in := t.inJob()
 	s.Job, s.Index = in.job, in.index
 	return s
@@ -152,5 +153,5 @@ func (r *Replica) endedStatus(e *ended) cluster.TaskStatus {
 
 func (e *ended) status(scheduler string, record *cluster.TaskRecord) cluster.TaskStatus {
 	return cluster.TaskStatus{ID: record.ID, Type: record.Type, Mode: record.Mode, Phase: cluster.Ended,
-		Node: record.Worker, Scheduler: scheduler, Job: e.in.job, Index: e.in.index, Attempt: record.Attempts, Record: record}
+		Node: record.Worker, Scheduler: scheduler, Job: e.in.job, Index: e.in.index, Attempt: record.Attempts, User: e.user, Record: record}
 }

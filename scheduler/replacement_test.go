@@ -97,7 +97,7 @@ func TestStrandedTasks(t *testing.T) {
 	if actions := r.Tick(10 * time.Second); len(actions.Send) != 0 || r.Pending() != 2 {
 		t.Fatal("the tasks must wait while no node is feasible")
 	}
-	if _, found := r.Cancel(11*time.Second, "b"); !found {
+	if _, found := r.Cancel(11*time.Second, cluster.Everybody, "b"); !found {
 		t.Error("a waiting task can be cancelled")
 	}
 	if actions := r.Attached(12*time.Second, 0, "w0", &cluster.AttachReply{Incarnation: 2}); len(actions.Send) != 1 {

@@ -84,6 +84,7 @@ type Replica struct {
 	nodes      nodeTable
 	tasks      map[string]*task
 	listing    cluster.Listing[task] // of them
+	users      map[string]string     // names that are known, each once
 	spare      cluster.Spare[task]
 	batches    cluster.Spare[batch] // of tasks without a command
 	latest     *batch               // of commands that belong to no job
@@ -160,6 +161,7 @@ func build(cfg Config, policy Policy) (*Replica, error) {
 		nodes:     newNodeTable(),
 		tasks:     map[string]*task{},
 		listing:   cluster.NewListing(func(t *task) string { return t.spec.ID }),
+		users:     map[string]string{},
 		results:   newResults(cfg.RetainResults, cfg.RetainFor),
 		templates: newTemplates(),
 		workers:   newWorkerNames(),

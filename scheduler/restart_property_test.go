@@ -207,7 +207,7 @@ func (w *survivors) step() {
 	case "cancel":
 		id := fmt.Sprint("t", rapid.IntRange(0, w.tasks).Draw(w.T, "task"))
 		w.unwanted[id] = true
-		actions, found := w.r.Cancel(w.clock(), id)
+		actions, found := w.r.Cancel(w.clock(), cluster.Everybody, id)
 		if w.perform(actions); found {
 			w.handOut(func() { w.cancelled[id] = true })
 		}

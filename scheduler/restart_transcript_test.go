@@ -93,7 +93,7 @@ func (w *reborn) restartVerb(c *transcript.Command) {
 		actions.Wake = false // collect tells
 		w.perform(now, actions)
 	case "cancel":
-		actions, found := w.r.Cancel(now, c.Word(0))
+		actions, found := w.r.Cancel(now, cluster.Everybody, c.Word(0))
 		fmt.Fprintf(&w.out, "found: %v\n", found)
 		w.perform(now, actions)
 	case "collect":

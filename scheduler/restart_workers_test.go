@@ -34,7 +34,7 @@ func (w *survivors) stop() {
 		c := w.cancels[0]
 		if w.cancels = w.cancels[1:]; w.r.Stands(&c) {
 			m := w.machine(w.r.Node(c.Node).Name)
-			did, _ := m.node.Cancel(w.now, c.TaskID, w.r.cfg.Name)
+			did, _ := m.node.Cancel(w.now, cluster.Everybody, c.TaskID, w.r.cfg.Name)
 			w.does(m, did)
 		}
 	}

@@ -65,9 +65,8 @@ func broken(key, format string, args ...any) error {
 // unpackValue reads a value as a whole.
 func unpackValue(key string, value []byte, fill func(p *packer)) error {
 	p := packer{from: string(value), unpacking: true}
-	var version uint8
-	if integer(&p, &version); !p.broken && version != layout {
-		return broken(key, "it has layout %d, and this program knows %d: start a program that is newer", version, layout)
+	if integer(&p, &p.layout); !p.broken && (p.layout < 1 || p.layout > layout) {
+		return broken(key, "it has layout %d, and this program knows 1 to %d: start a program that is newer", p.layout, layout)
 	}
 	if fill(&p); p.broken || p.from != "" {
 		return broken(key, "its %d bytes are too few, too many or out of range", len(value))
@@ -129,8 +128,10 @@ func (x *restorer) restoreResults() error {
 		}
 		r.results.last = cursor - 1
 		id := strings.Clone(k.record.ID) // the record's is a part of the whole value
-		record := r.results.add(time.Duration(k.at), x.word(k.client), id, inJob{x.word(k.in.job), k.in.index})
+		of := collector{r.word(k.record.User), x.word(k.client)}
+		record := r.results.add(time.Duration(k.at), of, id, inJob{x.word(k.in.job), k.in.index})
 		*record = k.record
+		record.User = of.user
 		record.Received = r.receivedAt(cursor, record.Received)
 		r.journal.ran = max(r.journal.ran, k.at)
 		p.value = nil
@@ -159,7 +160,7 @@ func (x *restorer) word(s string) string {
 // batch makes a batch again. What experience and profiles say of its tasks is what they say now.
 func (x *restorer) batch(key, id string, k *kept) (*batch, error) {
 	r := x.r
-	b := batch{Kind: k.Kind, auto: k.auto, lists: k.lists, client: x.word(k.client)}
+	b := batch{Kind: k.Kind, auto: k.auto, lists: k.lists, client: x.word(k.client), user: r.word(k.user)}
 	b.Type, b.Mode = x.word(b.Type), x.word(b.Mode)
 	if !amounts(&b.Uniform.Demand) || b.Uniform.Duration < 0 || b.Uniform.Duration > cluster.MaxDuration ||
 		!(b.TimeScale >= 1 && b.TimeScale <= cluster.MaxTimeScale) {
@@ -168,11 +169,15 @@ func (x *restorer) batch(key, id string, k *kept) (*batch, error) {
 	if b.job = r.jobs.byID[k.job]; b.job == nil && k.job != "" {
 		return nil, broken(key, "it belongs to job %.80q, which is missing", k.job)
 	}
+	if b.job != nil && b.job.User != b.user {
+		return nil, broken(key, "it is of user %.80q, and its job of user %.80q", b.user, b.job.User)
+	}
 	if k.digest != "" {
 		if b.template = r.templates.byDigest[k.digest]; b.template == nil || b.Type != cluster.CommandType {
 			return nil, broken(key, "it runs template %.80q, which is missing, as type %.80q", k.digest, b.Type)
 		}
-		b.Barred = &b.template.bar.nodes
+		b.bar = r.templates.barFor(b.template, b.user)
+		b.Barred = &b.bar.nodes
 	} else if b.job != nil || b.lists != 0 {
 		return nil, broken(key, "it belongs to job %.80q with %d entries, and has no command", k.job, b.lists)
 	}

@@ -88,8 +88,8 @@ func goOn(t *testing.T, r *Replica) {
 	r.Query(cluster.TaskQuery{Max: 100})
 	for _, j := range r.Jobs(&cluster.JobQuery{Max: 100}) {
 		r.JobTasks(&cluster.JobTaskQuery{Job: j.ID, Max: 100})
-		r.CancelJob(time.Second, j.ID)
-		_, _, _ = r.RetryJob(time.Second, j.ID) // it may be full
+		r.CancelJob(time.Second, cluster.Everybody, j.ID)
+		_, _, _ = r.RetryJob(time.Second, cluster.Everybody, j.ID) // it may be full
 	}
 	if _, _, err := r.Collect(nil, &cluster.CollectRequest{Client: "client", Max: 100}); err != nil {
 		t.Fatal(err)

@@ -18,6 +18,7 @@ func (x *restorer) restoreJobs() {
 		k := &x.jobs[i]
 		j := &job{Job: k.Job, retried: k.retried, fails: k.fails, why: k.why, sweeping: k.sweeping, sweep: k.sweep,
 			until: r.since(k.until), retrying: k.retrying, retry: k.retry}
+		j.User = r.word(j.User)
 		if k.last != 0 {
 			j.last = r.since(k.last)
 		}

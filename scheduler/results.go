@@ -16,7 +16,7 @@ type results struct {
 	claimed shelf // of clients
 	others  shelf // that nobody collects: no client that stays away keeps them, or keeps others out for them
 	byID    map[string]*ended
-	clients map[string]*client
+	clients map[collector]*client
 	holders int   // clients with open tasks or uncollected results
 	last    int64 // cursor handed out; one sequence for all clients, so that it never goes back
 	waiting int   // not collected yet
@@ -37,6 +37,7 @@ type ended struct {
 	record    *cluster.TaskRecord // nil when it is packed, or absent
 	packed    packed              // the name of its type when it is absent
 	client    *client             // nil: nobody collects it
+	user      string              // submitted it
 	cursor    int64
 	at        time.Duration
 	size      uint32          // of its status, when it is absent
@@ -51,9 +52,15 @@ type inJob struct {
 	index int64
 }
 
+// collector is who collects results: a name among those of a user. Without a name nobody does.
+type collector struct{ user, name string }
+
+// collector is who collects the results of a batch.
+func (b *batch) collector() collector { return collector{b.user, b.client} }
+
 // client is one collector: records with a cursor above acknowledged are still to be read.
 type client struct {
-	name  string
+	collector
 	open  int   // its tasks that have not ended
 	last  int64 // cursor of its newest record
 	queue []*ended
@@ -64,32 +71,32 @@ const mostClients = 4096
 
 func newResults(limit int, keep time.Duration) results {
 	return results{limit: limit, keep: keep, newest: unpacked, spilled: spilled{types: map[string]string{}}, journal: &journal{},
-		byID: map[string]*ended{}, clients: map[string]*client{}}
+		byID: map[string]*ended{}, clients: map[collector]*client{}}
 }
 
 func (s *results) len() int { return len(s.claimed.ring) + len(s.others.ring) }
 
 // client returns what is known of a client.
-func (s *results) client(name string) *client {
-	c := s.clients[name]
+func (s *results) client(of collector) *client {
+	c := s.clients[of]
 	if c == nil {
-		c = &client{name: name}
-		s.clients[name] = c
+		c = &client{collector: of}
+		s.clients[of] = c
 	}
 	return c
 }
 
 // opened books a task of a client that was accepted, and closed its end, after its record was added.
-func (s *results) opened(name string) {
-	if name != "" {
-		c := s.client(name)
+func (s *results) opened(of collector) {
+	if of.name != "" {
+		c := s.client(of)
 		s.hold(c, func() { c.open++ })
 	}
 }
 
-func (s *results) closed(name string) {
-	if name != "" {
-		c := s.client(name)
+func (s *results) closed(of collector) {
+	if of.name != "" {
+		c := s.client(of)
 		s.hold(c, func() { c.open-- })
 	}
 }
@@ -109,12 +116,12 @@ func (c *client) held() int { return c.open + len(c.queue) }
 
 // crowded tells whether a client may bring nothing more, as uncollected results use all the room and what it holds is its
 // share of it or more: no client keeps another out. One that nobody collects for takes no room.
-func (s *results) crowded(name string) (held, share int, crowded bool) {
-	if s.waiting < s.limit || name == "" {
+func (s *results) crowded(of collector) (held, share int, crowded bool) {
+	if s.waiting < s.limit || of.name == "" {
 		return 0, 0, false
 	}
 	holders := s.holders
-	if c := s.clients[name]; c != nil {
+	if c := s.clients[of]; c != nil {
 		held = c.held()
 	}
 	if held == 0 {
@@ -125,17 +132,17 @@ func (s *results) crowded(name string) (held, share int, crowded bool) {
 }
 
 // add makes room for the record of a client's task, which the caller fills in. One that nobody collects counts as collected.
-func (s *results) add(now time.Duration, name, id string, in inJob) *cluster.TaskRecord {
+func (s *results) add(now time.Duration, of collector, id string, in inJob) *cluster.TaskRecord {
 	s.last++
 	e := s.spare.Take()
-	*e = ended{id: id, in: in, record: s.records.Take(), cursor: s.last, at: now, collected: name == ""}
+	*e = ended{id: id, in: in, record: s.records.Take(), cursor: s.last, at: now, user: of.user, collected: of.name == ""}
 	s.byID[id] = e
-	if name == "" {
+	if of.name == "" {
 		s.others.put(e)
 		return e.record
 	}
 	s.claimed.put(e)
-	c := s.client(name)
+	c := s.client(of)
 	c.last = s.last
 	s.hold(c, func() { c.queue = append(c.queue, e) })
 	e.client = c
@@ -146,8 +153,8 @@ func (s *results) add(now time.Duration, name, id string, in inJob) *cluster.Tas
 // collect acknowledges everything up to after and appends up to limit further records to into. Where the next one that it needs is in
 // the journal alone it asks for that and for those behind it, and stops there; what it acknowledges stays for queries, so it needs
 // that as well.
-func (s *results) collect(into []cluster.TaskRecord, name string, after int64, limit int) ([]cluster.TaskRecord, int64) {
-	c := s.clients[name]
+func (s *results) collect(into []cluster.TaskRecord, of collector, after int64, limit int) ([]cluster.TaskRecord, int64) {
+	c := s.clients[of]
 	if c == nil {
 		return into, after
 	}
@@ -174,7 +181,7 @@ func (e *ended) fetch() cluster.TaskRecord {
 	if e.record != nil {
 		return *e.record
 	}
-	return e.packed.unpack()
+	return e.packed.unpack(e.user)
 }
 
 // expire drops records beyond the limit that were collected, and all that are too old. Of the others it packs
@@ -237,7 +244,7 @@ func (s *results) forget(e *ended) {
 		s.hold(c, func() { c.queue = c.queue[1:] }) // the oldest record is the client's oldest
 	}
 	if c != nil && c.held() == 0 && c.last == e.cursor {
-		delete(s.clients, c.name)
+		delete(s.clients, c.collector)
 	}
 	*e = ended{}
 	s.spare.Put(e)
@@ -258,6 +265,6 @@ func (r *Replica) Collect(into []cluster.TaskRecord, q *cluster.CollectRequest) 
 			after, r.cfg.Name, r.results.last)
 	}
 	r.results.spilled.wanted = nil
-	records, cursor := r.results.collect(into, q.Client, after, q.Max)
+	records, cursor := r.results.collect(into, collector{q.For.User, q.Client}, after, q.Max)
 	return records, cursor, nil
 }

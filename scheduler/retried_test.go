@@ -36,16 +36,16 @@ func TestExecutionsBeyondTheFirst(t *testing.T) {
 			finish(t, r, 0, finish(t, r, 0, d, cluster.Failed).Send[0], cluster.Finished)
 		}},
 		"cancelled before it ran, then asked for again": {0, func(r *Replica, d Dispatch) {
-			r.Cancel(0, "j.0")
+			r.Cancel(0, cluster.Everybody, "j.0")
 			r.Acknowledged(0, []Dispatch{d}, refusedBy(d, cluster.QueueFull))
-			actions, _, _ := r.RetryJob(0, "j")
+			actions, _, _ := r.RetryJob(0, cluster.Everybody, "j")
 			finish(t, r, 0, actions.Send[0], cluster.Finished)
 		}},
 		"cancelled while it ran, then asked for again": {1, func(r *Replica, d Dispatch) {
 			acknowledge(r, 0, d)
-			r.Cancel(0, "j.0")
+			r.Cancel(0, cluster.Everybody, "j.0")
 			finish(t, r, 0, d, cluster.Cancelled)
-			actions, _, _ := r.RetryJob(0, "j")
+			actions, _, _ := r.RetryJob(0, cluster.Everybody, "j")
 			finish(t, r, 0, actions.Send[0], cluster.Finished)
 		}},
 		"given up while it waited at a worker": {0, func(r *Replica, d Dispatch) {

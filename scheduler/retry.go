@@ -10,14 +10,14 @@ import (
 // RetryJob runs those tasks of a job again that ended otherwise than well, and returns how many these are. When they are many,
 // or there is room for a few (max_pending), the others follow as there is, with the next ticks and ends. It fails when the job is
 // not known here, or there is no room at all.
-func (r *Replica) RetryJob(now time.Duration, id string) (*Actions, int64, error) {
+func (r *Replica) RetryJob(now time.Duration, by cluster.Asker, id string) (*Actions, int64, error) {
 	r.begin()
-	j := r.jobs.byID[id]
+	j := r.jobs.seen(by, id)
 	if j == nil {
 		return &r.actions, 0, cluster.Errorf(cluster.UnknownTask, "scheduler %s does not know job %q (any more): submit it again",
 			r.cfg.Name, id)
 	}
-	if err := r.Admit("", 1); err != nil && len(j.again) > 0 {
+	if err := r.Admit(j.User, "", 1); err != nil && len(j.again) > 0 {
 		return &r.actions, 0, err
 	}
 	j.why, j.fails = "", 0

@@ -25,13 +25,13 @@ func TestMoreRunAgainThanThereIsRoomFor(t *testing.T) {
 	const n = 150
 	for _, room := range []int{1, 40, 150, 1000} {
 		r := failedTasks(t, room, n)
-		actions, tasks, err := r.RetryJob(0, "j")
+		actions, tasks, err := r.RetryJob(0, cluster.Everybody, "j")
 		if tasks != n || err != nil || r.Pending() != min(room, n) {
 			t.Fatalf("room for %d: %d tasks run again (%v), %d are open", room, tasks, err, r.Pending())
 		}
 		ran := map[string]int{}
 		for waiting := append([]Dispatch(nil), actions.Send...); len(waiting) > 0; {
-			if !r.JobOpen("j") {
+			if !r.JobOpen(cluster.Everybody, "j") {
 				t.Fatalf("room for %d: the job is over after %d tasks", room, len(ran))
 			}
 			d := waiting[0]
@@ -51,7 +51,7 @@ func TestMoreRunAgainThanThereIsRoomFor(t *testing.T) {
 				t.Errorf("room for %d: %s ran %d times", room, id, times)
 			}
 		}
-		if len(ran) != n || r.JobOpen("j") || len(r.jobs.retrying) > 0 {
+		if len(ran) != n || r.JobOpen(cluster.Everybody, "j") || len(r.jobs.retrying) > 0 {
 			t.Errorf("room for %d: %d of %d ran again", room, len(ran), n)
 		}
 	}
@@ -60,12 +60,12 @@ func TestMoreRunAgainThanThereIsRoomFor(t *testing.T) {
 // What is still to run again stays as it is when somebody cancels or forgets the job, or the scheduler shuts down.
 func TestRunningAgainEnds(t *testing.T) {
 	for name, end := range map[string]func(r *Replica){
-		"cancel": func(r *Replica) { r.CancelJob(0, "j") },
+		"cancel": func(r *Replica) { r.CancelJob(0, cluster.Everybody, "j") },
 		"drain":  func(r *Replica) { r.Draining() },
 		"fails":  func(r *Replica) { r.jobs.byID["j"].why = "too many" },
 	} {
 		r := failedTasks(t, 10, 30)
-		actions, _, _ := r.RetryJob(0, "j")
+		actions, _, _ := r.RetryJob(0, cluster.Everybody, "j")
 		sent := append([]Dispatch(nil), actions.Send...)
 		end(r)
 		for _, d := range sent {
@@ -73,10 +73,10 @@ func TestRunningAgainEnds(t *testing.T) {
 			finish(t, r, 0, d, cluster.Failed)
 			r.Tick(0)
 		}
-		if r.Pending() > 0 || r.JobOpen("j") || len(r.jobs.retrying) > 0 {
+		if r.Pending() > 0 || r.JobOpen(cluster.Everybody, "j") || len(r.jobs.retrying) > 0 {
 			t.Errorf("%s: %d tasks are open", name, r.Pending())
 		}
-		if known, err := r.ForgetJob("j"); !known || err != nil {
+		if known, err := r.ForgetJob(cluster.Everybody, "j"); !known || err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -86,7 +86,8 @@ func TestRunningAgainEnds(t *testing.T) {
 func TestNoRoomToRunAgain(t *testing.T) {
 	r := failedTasks(t, 1, 3)
 	runOf(t, r, time.Second, &cluster.Job{ID: "other"}, 0, nil)
-	if _, n, err := r.RetryJob(time.Second, "j"); n != 0 || !errors.Is(err, cluster.Overloaded) || r.Pending() != 1 || r.JobOpen("j") {
+	if _, n, err := r.RetryJob(time.Second, cluster.Everybody, "j"); n != 0 || !errors.Is(err, cluster.Overloaded) || r.Pending() != 1 ||
+		r.JobOpen(cluster.Everybody, "j") {
 		t.Errorf("%d tasks run again (%v)", n, err)
 	}
 }
@@ -110,7 +111,7 @@ func TestRunningAgainOutlivesADrain(t *testing.T) {
 	for i := range n {
 		finish(t, r, 0, runOf(t, r, 0, &cluster.Job{ID: "j"}, int64(i), nil), cluster.Failed)
 	}
-	actions, tasks, err := r.RetryJob(0, "j")
+	actions, tasks, err := r.RetryJob(0, cluster.Everybody, "j")
 	if err != nil || tasks != n || r.Postponed() != n-room {
 		t.Fatalf("%d tasks run again, %d later (%v)", tasks, r.Postponed(), err)
 	}

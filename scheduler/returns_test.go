@@ -46,7 +46,7 @@ func TestNobodyTakesPlacementsNow(t *testing.T) {
 	nodes := paperNodes(1)
 	nodes[0].Draining = true
 	r := replicaWith(t, testConfig(), paperPolicy(t), nodes)
-	if err := r.Admit("client", 1); !errors.Is(err, cluster.Overloaded) {
+	if err := r.Admit("", "client", 1); !errors.Is(err, cluster.Overloaded) {
 		t.Errorf("%v, want overloaded", err)
 	}
 }

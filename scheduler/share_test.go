@@ -27,7 +27,7 @@ func TestNoClientKeepsAnotherOut(t *testing.T) {
 			c := rapid.SampledFrom(clients).Draw(rt, "client")
 			switch rapid.IntRange(0, 5).Draw(rt, "step") {
 			case 0, 1, 2: // it brings what it may
-				if r.Admit(c, 1) != nil {
+				if r.Admit("", c, 1) != nil {
 					continue
 				}
 				made++
@@ -70,7 +70,7 @@ func TestNoClientKeepsAnotherOut(t *testing.T) {
 				rt.Fatalf("%d results wait, of at most %d", all, most)
 			}
 			for _, c := range clients {
-				err, share := r.Admit(c, 1), max(1, cfg.RetainResults/max(1, holders))
+				err, share := r.Admit("", c, 1), max(1, cfg.RetainResults/max(1, holders))
 				switch full := len(sent) >= cfg.MaxPending; {
 				case !full && held[c] < share && err != nil:
 					rt.Fatalf("%s holds %d, less than its share of %d: %v", c, held[c], share, err)
@@ -90,12 +90,12 @@ func TestCrowdedSaysWhose(t *testing.T) {
 	for i := range 4 {
 		finish(t, r, 0, submit(t, r, 0, request(fmt.Sprint(i), 1, 1, 1)), cluster.Finished)
 	}
-	err := r.Admit("client", 1)
+	err := r.Admit("", "client", 1)
 	if !errors.Is(err, cluster.Overloaded) || !strings.Contains(err.Error(), "client client has 4 of them") ||
 		!strings.HasSuffix(err.Error(), "collect them first") {
 		t.Error(err)
 	}
-	if err := errors.Join(r.Admit("another", 1), r.Admit("", 1)); err != nil {
+	if err := errors.Join(r.Admit("", "another", 1), r.Admit("", "", 1)); err != nil {
 		t.Errorf("another client, and one that collects nothing: %v", err)
 	}
 	if n := r.Statistics().Denied[UncollectedDenial]; n != 1 {

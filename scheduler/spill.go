@@ -63,7 +63,7 @@ func (s *results) leaveAgain() {
 	n := max(0, len(s.spilled.back)-s.newest)
 	for _, b := range s.spilled.back[:n] {
 		if b.e.cursor == b.cursor && !b.e.collected {
-			s.unload(b.e, b.e.packed.unpack().Type)
+			s.unload(b.e, b.e.packed.unpack(b.e.user).Type)
 		}
 	}
 	s.spilled.back = slices.Delete(s.spilled.back, 0, n)

@@ -16,7 +16,7 @@ import (
 
 // endFor has a task of a client end, however it was placed.
 func endFor(r *Replica, now time.Duration, client, id, output string) {
-	record := r.results.add(now, client, id, inJob{})
+	record := r.results.add(now, collector{"", client}, id, inJob{})
 	*record = cluster.TaskRecord{ID: id, Type: "simulated", Scheduler: "s1", Worker: "w1", Class: "any", Demand: cluster.Resources{1000, 512},
 		Estimate: 2500, Received: now - 3*time.Second, Scheduling: 1_234_567, Wait: 300_000_000, Run: 2_345_678_901, Makespan: 3 * time.Second,
 		Attempts: 1, Outcome: cluster.Finished, ViewDecisions: 123_456}

@@ -96,12 +96,12 @@ func TestRetainedResultsAreBounded(t *testing.T) {
 	for i := range 10 {
 		finish(t, r, 0, submit(t, r, 0, request(fmt.Sprint(i), 1, 10, 100)), cluster.Finished)
 	}
-	if err := r.Admit("client", 1); !errors.Is(err, cluster.Overloaded) {
+	if err := r.Admit("", "client", 1); !errors.Is(err, cluster.Overloaded) {
 		t.Errorf("admitted (%v) though nobody collects", err)
 	}
 	records, cursor := collectAll(t, r, 0)
 	collectAll(t, r, cursor)
-	if err := r.Admit("client", 1); len(records) != 10 || err != nil {
+	if err := r.Admit("", "client", 1); len(records) != 10 || err != nil {
 		t.Errorf("%d records; after collecting: %v", len(records), err)
 	}
 	for i := 10; i < 100000; i++ {
@@ -142,14 +142,14 @@ func TestForeignCursors(t *testing.T) {
 func TestCancel(t *testing.T) {
 	r := replicaWith(t, testConfig(), paperPolicy(t), paperNodes(2))
 	d := submit(t, r, 0, request("a", 1, 10, 100))
-	if actions, found := r.Cancel(0, "a"); !found || len(actions.Cancel) != 0 {
+	if actions, found := r.Cancel(0, cluster.Everybody, "a"); !found || len(actions.Cancel) != 0 {
 		t.Errorf("the worker may not hold the task yet: %+v", actions)
 	}
 	if actions := r.Acknowledged(0, []Dispatch{d}, &cluster.EnqueueReply{}); len(actions.Cancel) != 1 {
 		t.Errorf("actions %+v: the wanted cancel must follow the acknowledgement", actions)
 	}
 	finish(t, r, 0, d, cluster.Cancelled)
-	if _, found := r.Cancel(0, "a"); found {
+	if _, found := r.Cancel(0, cluster.Everybody, "a"); found {
 		t.Error("an ended task was found")
 	}
 }
@@ -159,11 +159,11 @@ func TestDrainingAndOverload(t *testing.T) {
 	cfg.MaxPending = 2
 	r := replicaWith(t, cfg, paperPolicy(t), paperNodes(2))
 	submit(t, r, 0, request("a", 1, 10, 100))
-	if err := r.Admit("client", 2); !errors.Is(err, cluster.Overloaded) {
+	if err := r.Admit("", "client", 2); !errors.Is(err, cluster.Overloaded) {
 		t.Errorf("third task: %v, want overloaded", err)
 	}
 	r.Draining()
-	if err := r.Admit("client", 1); !errors.Is(err, cluster.Draining) {
+	if err := r.Admit("", "client", 1); !errors.Is(err, cluster.Draining) {
 		t.Errorf("%v, want draining", err)
 	}
 }
@@ -174,11 +174,11 @@ func TestWhenToComeBack(t *testing.T) {
 	cfg.MaxPending = 2
 	r := replicaWith(t, cfg, paperPolicy(t), paperNodes(2))
 	for n, want := range map[int]time.Duration{2: 0, 3: roomAfter, 4: roomAfter + time.Millisecond, 1 << 20: mostAfter} {
-		if err := r.Admit("c", n); (err == nil) != (want == 0) || cluster.AfterOf(err) != want {
+		if err := r.Admit("", "c", n); (err == nil) != (want == 0) || cluster.AfterOf(err) != want {
 			t.Errorf("%d tasks: %v, after %v; want %v", n, err, cluster.AfterOf(err), want)
 		}
 	}
-	if r.Draining(); cluster.AfterOf(r.Admit("c", 1)) != goneAfter {
-		t.Errorf("draining: after %v", cluster.AfterOf(r.Admit("c", 1)))
+	if r.Draining(); cluster.AfterOf(r.Admit("", "c", 1)) != goneAfter {
+		t.Errorf("draining: after %v", cluster.AfterOf(r.Admit("", "c", 1)))
 	}
 }

@@ -32,7 +32,9 @@ type batch struct {
 	cluster.Kind
 	lists    int       // entries of each command
 	client   string    // collects the results; empty: nobody does
+	user     string    // submitted them; empty: nobody in particular
 	template *template // nil: the type says what runs
+	bar      *bar      // of the template, for the user
 	job      *job      // nil: none
 	named    *named    // what is learned of them; nil: nothing
 	auto     auto

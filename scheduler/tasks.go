@@ -75,7 +75,7 @@ func (r *Replica) assign(now time.Duration, t *task, index int) {
 		Assignment: cluster.Assignment{Number: t.number, TaskID: t.spec.ID, Type: t.spec.Type, Mode: t.spec.Mode,
 			Shape: shape, Takes: t.spec.TakesOn(class, shape.Duration), Guessed: t.spec.GuessedOn(class),
 			TimeScale: t.spec.TimeScale, Command: t.command(), Attempt: int(t.attempts),
-			AtMostOnce: t.spec.AtMostOnce && (t.trouble == nil || !t.trouble.requested)},
+			AtMostOnce: t.spec.AtMostOnce && (t.trouble == nil || !t.trouble.requested), User: t.batch.user},
 	})
 }
 
@@ -139,7 +139,7 @@ func (r *Replica) refused(now time.Duration, t *task, d *Dispatch, refusal *clus
 	x := t.troubled()
 	switch {
 	case d.template != nil && refusal.Code == cluster.NotAllowed:
-		r.templates.bar(now, d.template, d.Node, refusal.Message)
+		r.templates.bar(now, t.batch.bar, d.Node, refusal.Message)
 	case d.template != nil && refusal.Code == cluster.UnknownTemplate && d.template.known.Has(d.Node):
 		r.tryNext(now, t, refusal, true)
 		return
@@ -254,7 +254,7 @@ func (r *Replica) retryUnplaced(now time.Duration) {
 		case r.decide(now, t):
 			r.stats.Retries++
 		case r.hopeless(t):
-			r.end(now, t, failed("no worker allows it: "+t.batch.template.bar.why))
+			r.end(now, t, failed("no worker allows it: "+t.batch.bar.why))
 		default:
 			r.unplaced = append(r.unplaced, t)
 		}

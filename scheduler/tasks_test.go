@@ -15,10 +15,10 @@ func TestRoomAndRefusals(t *testing.T) {
 	cfg.MaxPending = 3
 	r := replicaWith(t, cfg, paperPolicy(t), paperNodes(1))
 	submit(t, r, 0, request("a", 1, 1, 1))
-	if err := r.Admit("client", 2); err != nil {
+	if err := r.Admit("", "client", 2); err != nil {
 		t.Errorf("two more into room for three: %v", err)
 	}
-	if err := r.Admit("client", 3); !errors.Is(err, cluster.Overloaded) {
+	if err := r.Admit("", "client", 3); !errors.Is(err, cluster.Overloaded) {
 		t.Errorf("three more into room for three: %v", err)
 	}
 	unknown := request("b", 1, 1, 1)
@@ -47,7 +47,7 @@ func TestCancelledWhileWaiting(t *testing.T) {
 	r := replicaWith(t, testConfig(), paperPolicy(t), paperNodes(1))
 	d := submit(t, r, 0, request("a", 1, 1, 1))
 	r.Acknowledged(time.Second, []Dispatch{d}, refusedBy(d, cluster.QueueFull))
-	r.Cancel(time.Second, "a")
+	r.Cancel(time.Second, cluster.Everybody, "a")
 	if _, refusal := r.Submit(time.Second, "client", request("b", 1000, 1, 1)); refusal == nil {
 		t.Fatal("a task that fits nowhere was accepted")
 	}
@@ -86,7 +86,7 @@ func TestExitCodesAndRetries(t *testing.T) {
 		r.Acknowledged(0, again, refusedBy(again[0], code))
 	}
 	d := submit(t, r, 0, request("cancelled", 1, 1, 1))
-	r.Cancel(0, "cancelled")
+	r.Cancel(0, cluster.Everybody, "cancelled")
 	r.Acknowledged(0, []Dispatch{d}, refusedBy(d, cluster.InvalidTask))
 	d = submit(t, r, 0, request("moved", 1, 1, 1))
 	r.NodeDown(0, d.Node, 1, 0)
@@ -199,7 +199,7 @@ func TestLateProbesPlaceNothing(t *testing.T) {
 			t.Errorf("answer %d: %d placements, want %d", i+1, got, want)
 		}
 	}
-	r.Cancel(0, "b")
+	r.Cancel(0, cluster.Everybody, "b")
 	if got := len(r.Probed(0, asked[1]).Send); got != 0 {
 		t.Errorf("%d placements of a cancelled task", got)
 	}

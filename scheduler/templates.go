@@ -15,7 +15,7 @@ type templates struct {
 	messages int64           // written so far
 	bytes    int             // of all
 	barred   []*bar          // those that hold
-	bars     map[string]*bar // by permit: of the templates here, and those that hold
+	bars     map[permit]*bar // of the templates here, and those that hold
 	journal  *journal
 }
 
@@ -27,20 +27,21 @@ type template struct {
 	refs    int
 	again   int             // of them of ended tasks that may run again
 	known   cluster.NodeSet // worker processes that have it
-	bar     *bar
-	kept    bool  // the journal has it
-	inside  int64 // the message that it travels in
+	permit  string
+	bars    []*bar // of its permit, one for each user
+	kept    bool   // the journal has it
+	inside  int64  // the message that it travels in
 }
 
 func newTemplates() templates {
-	return templates{byDigest: map[string]*template{}, bars: map[string]*bar{}, journal: &journal{}}
+	return templates{byDigest: map[string]*template{}, bars: map[permit]*bar{}, journal: &journal{}}
 }
 
 // find returns what a command names, and takes it in where the command brings it along; nil: it is not known.
 func (s *templates) find(c *cluster.Command) *template {
 	t := s.byDigest[c.Digest]
 	if t == nil && c.Template != nil {
-		t = &template{digest: c.Digest, shared: c.Template, program: programName(c.Template, c.Digest), bar: s.barOf(c.Template.Permit())}
+		t = &template{digest: c.Digest, shared: c.Template, program: programName(c.Template, c.Digest), permit: c.Template.Permit()}
 		s.byDigest[c.Digest] = t
 		s.idle = append(s.idle, t)
 		s.bytes += c.Template.Size()
@@ -71,8 +72,10 @@ func (s *templates) sweep(now time.Duration) {
 		if t.refs == 0 && s.byDigest[t.digest] == t { // it may have been idle twice
 			delete(s.byDigest, t.digest)
 			s.bytes -= t.shared.Size()
-			t.bar.templates--
-			s.dropBar(t.bar)
+			for _, b := range t.bars {
+				b.templates--
+				s.dropBar(b)
+			}
 			if t.kept {
 				s.journal.drop(templateKey(t.digest))
 			}

@@ -84,7 +84,7 @@ func (s *stage) verb(c *transcript.Command, now time.Duration) {
 			Incarnation: transcript.Value(c, "incarnation", int64(0)), Number: transcript.Value(c, "number", int64(0)),
 			Report: cluster.Report{Draining: len(c.Words) > 1, Load: cluster.Load{Tasks: transcript.Value(c, "tasks", int64(0))}}}))
 	case "cancel": // id
-		actions, found := s.r.Cancel(now, c.Word(0))
+		actions, found := s.r.Cancel(now, cluster.Everybody, c.Word(0))
 		fmt.Fprintf(&s.out, "found: %v\n", found)
 		s.print(actions)
 	case "view":

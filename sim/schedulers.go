@@ -33,7 +33,7 @@ func (d *schedulerShell) submitted(m *message) {
 		m.code = cluster.Stale
 		return
 	}
-	if err := d.replica.Admit(d.sim.clients[m.client].name, 1); err != nil {
+	if err := d.replica.Admit("", d.sim.clients[m.client].name, 1); err != nil {
 		m.code, m.after = cluster.CodeOf(err), cluster.AfterOf(err)
 		return
 	}

@@ -1,5 +1,7 @@
 package sim
 
+import "dodoor/internal/cluster"
+
 // withdrawals puts on the clock when a client asks for the ends of its tasks.
 func (g *generatorShell) withdrawals() {
 	if g.sim.cfg.Fate == nil {
@@ -25,7 +27,7 @@ func (g *generatorShell) withdraw(id string) {
 
 // withdrawn is the handler of such a request.
 func (d *schedulerShell) withdrawn(m *message) {
-	actions, found := d.replica.Cancel(d.now(), m.taskID)
+	actions, found := d.replica.Cancel(d.now(), cluster.Everybody, m.taskID)
 	m.found = found
 	d.perform(actions)
 }

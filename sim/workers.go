@@ -54,7 +54,7 @@ func (w *workerShell) probed(m *message) { m.probe.Answer = w.node.Probe(w.now()
 
 // cancelled is the handler of a cancellation.
 func (w *workerShell) cancelled(m *message) {
-	actions, _ := w.node.Cancel(w.now(), m.taskID, w.sim.schedulers[m.sched].ref.Name)
+	actions, _ := w.node.Cancel(w.now(), cluster.Everybody, m.taskID, w.sim.schedulers[m.sched].ref.Name)
 	w.perform(&actions)
 }
 

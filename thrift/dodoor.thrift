@@ -121,6 +121,7 @@ struct Job {
   6: optional i32 retries,            // of a task that ended otherwise than with exit code 0
   7: optional i32 crash_limit,        // machines that a task may lose; absent: the scheduler's max_attempts
   8: optional i64 max_fails,          // failed tasks at one scheduler after which it cancels the rest; absent: none
+  9: optional string user,            // submitted it; absent: nobody in particular. Of a submission it says nothing: the certificate does
 }
 
 // A scheduler's share of a job.
@@ -241,6 +242,7 @@ struct TaskRecord {
  22: optional bool out_of_memory,
  23: optional string output,          // the end of what the task printed
  24: optional i64 printed_bytes,
+ 25: optional string user,            // submitted it; absent: nobody in particular
 }
 
 struct CollectRequest {
@@ -279,6 +281,7 @@ struct TaskStatus {
   9: optional i64 index,              // in the job
  10: optional i64 ahead,              // of a worker, QUEUED: tasks before it in the line
  11: optional i32 attempt,            // 1 is the first
+ 12: optional string user,            // submitted it; absent: nobody in particular
 }
 
 struct TaskQuery {
@@ -306,6 +309,7 @@ struct Assignment {
  10: optional i64 takes_ms,           // what an emulated execution takes, where that is not the estimate
  11: optional bool guessed,           // nobody said how long it runs: its estimate ends nothing
  12: optional bool at_most_once,      // an execution of it that has started is not followed by another
+ 13: optional string user,            // submitted it; absent: nobody in particular
 }
 
 struct AttachReply {

@@ -3,6 +3,8 @@ package worker
 import (
 	"testing"
 	"time"
+
+	"dodoor/internal/cluster"
 )
 
 // The time that heads of the line were blocked adds up over all of them, and runs on while one is.
@@ -26,7 +28,7 @@ func TestBlockedTimeAddsUp(t *testing.T) {
 			c.enqueue(t, n, now, "d", shape(1, 1, 1))
 		}, 6 * s},
 		{"one of them, which starts, and the other goes on waiting", 53 * s, func(now time.Duration) { finished(n, now, "b") }, 9 * s},
-		{"until it is cancelled", 54 * s, func(now time.Duration) { n.Cancel(now, "d", "") }, 10 * s},
+		{"until it is cancelled", 54 * s, func(now time.Duration) { n.Cancel(now, cluster.Everybody, "d", "") }, 10 * s},
 		{"nobody waits", 60 * s, func(time.Duration) {}, 10 * s},
 	} {
 		step.do(step.at)

@@ -9,10 +9,10 @@ import (
 // Cancel ends a task: at once when it waits, through Actions.Kill and then Finished when it runs. A scheduler ends what it
 // placed itself: where others placed the task as well, and their processes are still the ones that did, its claim alone goes,
 // which is told as cancelled, and the execution goes on for the others. The last one ends it, and so does a person, who names
-// no scheduler. It is false when the node does not hold the task, for this scheduler, or the task has ended.
-func (n *Node) Cancel(now time.Duration, taskID, scheduler string) (Actions, bool) {
+// no scheduler. It is false when the node does not hold the task, for this scheduler or this asker, or the task has ended.
+func (n *Node) Cancel(now time.Duration, by cluster.Asker, taskID, scheduler string) (Actions, bool) {
 	actions := n.begin()
-	t := n.held.byID[taskID]
+	t := n.seen(by, taskID)
 	if t == nil || t.phase == cluster.Ended {
 		return actions, false
 	}

@@ -15,7 +15,7 @@ func TestIntervalsOfACompletion(t *testing.T) {
 	c.enqueue(t, n, 11*time.Second, "waits", shape(8, 1, 1))
 	c.enqueue(t, n, 12*time.Second, "is cancelled", shape(8, 1, 1))
 	finished(n, 15*time.Second, "runs")
-	n.Cancel(19*time.Second, "is cancelled", "")
+	n.Cancel(19*time.Second, cluster.Everybody, "is cancelled", "")
 	finished(n, 22*time.Second, "waits")
 	notice, _ := n.Notice(22*time.Second, "s", 10)
 	for i, want := range []struct {

@@ -16,9 +16,9 @@ type Config struct {
 	Executors  []Executor // what this node can run tasks with
 	Executor   string     // runs every task, whatever its type says; empty: the type's own
 	Reestimate bool       // what runs longer than estimated counts for longer in reports
-	// Judge says why an executor may not run a command here, if so. It is asked when a template is first seen, and again
-	// after a while if it was refused. Nil: no command may run. What is emulated is not asked about.
-	Judge   func(executor string, t *cluster.Template) error
+	// Judge says why an executor may not run a command for a user here, if so. It is asked when a user's template is first seen,
+	// and again after a while if it was refused. Nil: no command may run. What is emulated is not asked about.
+	Judge   func(executor, user string, t *cluster.Template) error
 	Devices map[string]Devices // by extra, where there is more to say than how many
 	Limits  Limits
 }

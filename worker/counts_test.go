@@ -194,7 +194,7 @@ func TestExitCodesOfWhatDidNotRun(t *testing.T) {
 	for _, id := range []string{"runs", "waits", "is cancelled"} {
 		s.enqueue(t, n, 0, id, shape(8, 1, 1))
 	}
-	n.Cancel(1, "is cancelled", "")
+	n.Cancel(1, cluster.Everybody, "is cancelled", "")
 	n.Abandon(2, "the end")
 	for id, want := range map[string]cluster.Outcome{"runs": cluster.Lost, "waits": cluster.Lost, "is cancelled": cluster.Cancelled} {
 		if r := n.Tasks(cluster.TaskQuery{ID: id})[0].Record; r.Outcome != want || r.ExitCode != -1 {

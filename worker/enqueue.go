@@ -2,6 +2,7 @@ package worker
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"dodoor/internal/cluster"
@@ -80,7 +81,7 @@ func (n *Node) place(now time.Duration, s *stream, a *cluster.Assignment, action
 	t := n.held.spare.Take()
 	*t = task{
 		id: a.TaskID, prog: p, mode: cluster.CanonicalMode(a.Mode), shape: a.Shape, guessed: a.Guessed, takes: a.Takes, scale: a.TimeScale,
-		phase: cluster.Queued, rif: n.load.Tasks, enqueued: now, started: -1, attempt: max(a.Attempt, 1),
+		user: n.word(a.User), phase: cluster.Queued, rif: n.load.Tasks, enqueued: now, started: -1, attempt: max(a.Attempt, 1),
 	}
 	if used := p.template; used != nil {
 		n.templates.use(used)
@@ -136,8 +137,7 @@ func (t *task) runsAnew(a *cluster.Assignment) bool {
 // answer to somebody who wants it run.
 func (n *Node) share(s *stream, a *cluster.Assignment, held *task, actions *Actions) *cluster.Refusal {
 	if !held.same(a) {
-		return refuse(a, cluster.DuplicateTask, "node %s holds another task with this id (type %s, mode %q)", n.cfg.Node.Name, held.prog.name,
-			held.mode)
+		return n.taken(a, held)
 	}
 	known := held.ownerOf(s) >= 0
 	held.own(s, a.Number)
@@ -150,6 +150,25 @@ func (n *Node) share(s *stream, a *cluster.Assignment, held *task, actions *Acti
 	}
 	n.counts.Repeated++
 	return nil
+}
+
+// taken refuses a placement whose id another task has. Of one of another user it says nothing more.
+func (n *Node) taken(a *cluster.Assignment, held *task) *cluster.Refusal {
+	if held.user != a.User {
+		return refuse(a, cluster.DuplicateTask, "node %s holds another task with this id", n.cfg.Node.Name)
+	}
+	return refuse(a, cluster.DuplicateTask, "node %s holds another task with this id (type %s, mode %q)", n.cfg.Node.Name, held.prog.name,
+		held.mode)
+}
+
+// word is a user's name, one copy of it for all.
+func (n *Node) word(user string) string {
+	known, ok := n.users[user]
+	if !ok {
+		known = strings.Clone(user)
+		n.users[known] = known
+	}
+	return known
 }
 
 // check returns the program that a new assignment runs, or why this node cannot run it.
@@ -209,12 +228,12 @@ func (n *Node) commandOf(now time.Duration, a *cluster.Assignment) (*program, *c
 	if a.Type != cluster.CommandType {
 		return nil, refuse(a, cluster.InvalidTask, "a task with a command is of type %q, not %q", cluster.CommandType, a.Type)
 	}
-	t := n.find(now, a.Command)
+	t := n.find(now, a.User, a.Command)
 	if t == nil {
 		return nil, refuse(a, cluster.UnknownTemplate, "node %s does not know the template %.80q: send it along", name, a.Command.Digest)
 	}
-	if t.refusal != "" {
-		return nil, refuse(a, cluster.NotAllowed, "%s", t.refusal)
+	if refusal := t.refusals[a.User]; refusal.why != "" {
+		return nil, refuse(a, cluster.NotAllowed, "%s", refusal.why)
 	}
 	return &t.program, nil
 }

@@ -19,7 +19,8 @@ type Node struct {
 	ledger    ledger
 	held      holding
 	templates templates
-	load      cluster.Load // of the queued and running tasks
+	users     map[string]string // names that are known, each once
+	load      cluster.Load      // of the queued and running tasks
 	latencies latencies
 	overruns  overruns
 
@@ -67,6 +68,7 @@ type Start struct {
 	Timeout    time.Duration    // 0: none
 	Command    *cluster.Command // runs instead of Argv, with its template; nil: the type says what runs
 	Attempt    int              // 1 is the first
+	User       string           // submitted it; empty: nobody in particular
 	Devices    []Assigned       // of every extra that has some on this node; shared, not to be written
 }
 
@@ -117,7 +119,7 @@ func assemble(cfg Config, programs map[string]*program) (*Node, error) {
 	return &Node{
 		cfg: cfg, programs: programs, devices: devices,
 		ledger: ledger{capacity: cfg.Node.Capacity, slots: cfg.Node.Slots, devices: cluster.NewDevices(&cfg.Node.Capacity)},
-		held:   newHolding(), templates: templates{known: map[string]*template{}},
+		held:   newHolding(), users: map[string]string{}, templates: templates{known: map[string]*template{}},
 		overruns: newOverruns(cfg.Reestimate),
 	}, nil
 }
@@ -147,7 +149,7 @@ func (n *Node) start(t *task) Start {
 	s := Start{
 		TaskID: t.id, Type: t.prog.name, Mode: t.mode, Executor: t.prog.executor, Image: t.prog.image, Argv: t.prog.argvOf(t.mode),
 		Shape: t.shape, Takes: t.takes, TimeScale: t.scale, Seed: cluster.HashID(t.id), Command: t.command, Attempt: t.attempt,
-		Devices: n.devices.assigned(t.devices),
+		User: t.user, Devices: n.devices.assigned(t.devices),
 	}
 	s.Timeout = n.timeout(t)
 	return s

@@ -108,7 +108,7 @@ func TestBlockedTimeAccumulates(t *testing.T) {
 	expect(t, "while blocked", n.Report(12*time.Second).Blocked, 2*time.Second)
 	finished(n, 13*time.Second, "a")
 	expect(t, "the next head", n.Report(14*time.Second).Blocked, 4*time.Second)
-	n.Cancel(15*time.Second, "c", "")
+	n.Cancel(15*time.Second, cluster.Everybody, "c", "")
 	expect(t, "the line is empty", n.Report(99*time.Second).Blocked, 5*time.Second)
 }
 

@@ -123,7 +123,7 @@ func (m *machine) cancel(t *rapid.T) {
 		t.Skip("nothing is held")
 	}
 	x := rapid.SampledFrom(slices.Concat(m.o.queue, m.o.running)).Draw(t, "task")
-	actions, ok := m.n.Cancel(0, x.id, "")
+	actions, ok := m.n.Cancel(0, cluster.Everybody, x.id, "")
 	if !ok {
 		t.Fatalf("%s is held and cannot be cancelled", x.id)
 	}
@@ -143,7 +143,7 @@ func (m *machine) withdraw(t *rapid.T) {
 	}
 	x, p := rapid.SampledFrom(slices.Concat(m.o.queue, m.o.running)).Draw(t, "task"), m.live(t)
 	own, others := x.claims(p.ref.Name)
-	actions, ok := m.n.Cancel(0, x.id, p.ref.Name)
+	actions, ok := m.n.Cancel(0, cluster.Everybody, x.id, p.ref.Name)
 	switch {
 	case ok != own:
 		t.Fatalf("%s of %s: %v, want %v", x.id, p.ref.Name, ok, own)

@@ -20,7 +20,7 @@ func (n *Node) Probe(now time.Duration) cluster.ProbeReply {
 // pageBytes is about as much as one answer holds, so that it fits into a message.
 const pageBytes = 512 << 10
 
-// Tasks answers a query for one task, for some, or for a page of what the node holds.
+// Tasks answers a query for one task, for some, or for a page of what the node holds and the asker sees.
 func (n *Node) Tasks(q cluster.TaskQuery) []cluster.TaskStatus {
 	var found []cluster.TaskStatus
 	size := 0
@@ -32,13 +32,13 @@ func (n *Node) Tasks(q cluster.TaskQuery) []cluster.TaskStatus {
 	}
 	switch {
 	case q.ID != "":
-		if t := n.held.byID[q.ID]; t != nil {
+		if t := n.seen(q.For, q.ID); t != nil {
 			list(t)
 		}
 		return found
 	case len(q.IDs) > 0:
 		for _, id := range q.IDs {
-			if t := n.held.byID[id]; t != nil && !list(t) {
+			if t := n.seen(q.For, id); t != nil && !list(t) {
 				break
 			}
 		}
@@ -54,7 +54,7 @@ func (n *Node) Tasks(q cluster.TaskQuery) []cluster.TaskStatus {
 
 // asked tells whether a query is about a task.
 func (t *task) asked(q *cluster.TaskQuery) bool {
-	if q.Job != "" && (t.command == nil || t.command.Job != q.Job) {
+	if !q.For.Sees(t.user) || q.Job != "" && (t.command == nil || t.command.Job != q.Job) {
 		return false
 	}
 	if len(q.Answering) == 0 {
@@ -65,9 +65,17 @@ func (t *task) asked(q *cluster.TaskQuery) bool {
 	})
 }
 
-// Attempt returns which execution of a task the node holds; 0: none.
-func (n *Node) Attempt(taskID string) int {
-	if t := n.held.byID[taskID]; t != nil {
+// seen returns a task that the node holds; nil: there is none for the asker.
+func (n *Node) seen(by cluster.Asker, taskID string) *task {
+	if t := n.held.byID[taskID]; t != nil && by.Sees(t.user) {
+		return t
+	}
+	return nil
+}
+
+// Attempt returns which execution of a task the node holds; 0: none that the asker sees.
+func (n *Node) Attempt(by cluster.Asker, taskID string) int {
+	if t := n.seen(by, taskID); t != nil {
 		return t.attempt
 	}
 	return 0
@@ -75,7 +83,7 @@ func (n *Node) Attempt(taskID string) int {
 
 func (n *Node) status(t *task) cluster.TaskStatus {
 	s := cluster.TaskStatus{ID: t.id, Type: t.prog.name, Mode: t.mode, Phase: t.phase, Node: n.cfg.Node.Name,
-		Scheduler: t.owners[0].stream.ref.Name, Attempt: t.attempt}
+		Scheduler: t.owners[0].stream.ref.Name, Attempt: t.attempt, User: t.user}
 	if t.command != nil && t.command.Job != "" {
 		s.Job, s.Index = t.command.Job, t.command.Index
 	}
@@ -88,7 +96,7 @@ func (n *Node) status(t *task) cluster.TaskStatus {
 			Worker: n.cfg.Node.Name, Class: n.cfg.Node.Class,
 			Demand: t.shape.Demand, Estimate: t.shape.Duration, Attempts: t.attempt,
 			Outcome: t.result.Outcome, ExitCode: t.result.ExitCode, Reason: t.result.Reason,
-			Measured: t.result.Measured,
+			Measured: t.result.Measured, User: t.user,
 		}
 		r.Wait, r.Run = t.intervals()
 		s.Record = r

@@ -17,6 +17,7 @@ type task struct {
 	guessed bool  // nobody said how long it runs
 	takes   int64 // what it was given, where that is not the estimate; 0: the estimate
 	scale   float64
+	user    string // submitted it; empty: nobody in particular
 
 	command *cluster.Command // with the node's own template; nil: the type says what runs
 	attempt int              // 1 is the first
@@ -75,7 +76,7 @@ func (t *task) same(a *cluster.Assignment) bool {
 	demand := a.Shape.Demand
 	demand[cluster.Cores], demand[cluster.Memory] = t.shape.Demand[cluster.Cores], t.shape.Demand[cluster.Memory]
 	return t.prog.name == a.Type && t.mode == cluster.CanonicalMode(a.Mode) && t.shape.Demand == demand && t.scale == a.TimeScale &&
-		t.sameCommand(a.Command)
+		t.user == a.User && t.sameCommand(a.Command)
 }
 
 // holding is every task that the node holds, by id and in the order of acceptance.

@@ -35,47 +35,49 @@ type templates struct {
 type template struct {
 	*cluster.Template
 	digest  string
-	program program // of the tasks that use it
-	refusal string  // why it may not run here, if so
-	judged  time.Duration
-	users   int           // held tasks
-	place   *list.Element // among the idle ones, without users
+	program program       // of the tasks that use it
+	uses    int           // held tasks
+	place   *list.Element // among the idle ones, without uses
+
+	refusals map[string]refusal // by user: of those who have asked
+}
+
+// refusal is why a template may not run here for somebody; empty: it may.
+type refusal struct {
+	why    string
+	judged time.Duration
 }
 
 // find returns the template of a command: known already, or new. It is nil when the command names one that is not known.
-func (n *Node) find(now time.Duration, c *cluster.Command) *template {
+func (n *Node) find(now time.Duration, user string, c *cluster.Command) *template {
 	digest := c.Name()
 	t := n.templates.known[digest]
 	if t == nil {
 		if c.Template == nil {
 			return nil
 		}
-		t = &template{Template: c.Template, digest: digest}
-		n.judge(now, t)
+		t = &template{Template: c.Template, digest: digest, refusals: map[string]refusal{}}
 		n.templates.known[digest] = t
-	} else if t.refusal != "" && now-t.judged >= refusedFor {
-		n.judge(now, t)
+	}
+	if r, asked := t.refusals[user]; !asked || r.why != "" && now-r.judged >= refusedFor {
+		n.take(now, t, n.Judge(user, t.Template))
 	}
 	n.templates.rest(t)
 	return t
 }
 
-// judge finds out which executor a template takes here, and whether it may run. Shells that must not wait for that meanwhile
-// have asked already: see Unjudged.
-func (n *Node) judge(now time.Duration, t *template) {
-	n.take(now, t, n.Judge(t.Template))
-}
-
+// take notes a verdict. Shells that must not wait for one have asked already: see Unjudged.
 func (n *Node) take(now time.Duration, t *template, v Verdict) {
-	t.judged, t.program, t.refusal = now, v.program, v.refusal
+	t.refusals[n.word(v.user)] = refusal{v.refusal, now}
+	t.program = v.program
 	t.program.template = t
 }
 
-// Refuses says why this node would not run a template; empty: it would.
-func (n *Node) Refuses(t *cluster.Template) string { return n.Judge(t).refusal }
+// Refuses says why this node would not run a template for a user; empty: it would.
+func (n *Node) Refuses(user string, t *cluster.Template) string { return n.Judge(user, t).refusal }
 
-// Judge finds out how this node runs a template, and whether. It reads nothing that changes.
-func (n *Node) Judge(t *cluster.Template) Verdict {
+// Judge finds out how this node runs a template, and whether it does for a user. It reads nothing that changes.
+func (n *Node) Judge(user string, t *cluster.Template) Verdict {
 	refusal, p := "", program{name: cluster.CommandType, executor: n.cfg.Executor, image: t.Image, anyMode: true}
 	setting := "process.allow"
 	if p.executor == "" {
@@ -95,28 +97,28 @@ func (n *Node) Judge(t *cluster.Template) Verdict {
 	case n.cfg.Judge == nil:
 		refusal = fmt.Sprintf("worker %s runs no commands", n.cfg.Node.Name)
 	default:
-		if err := n.cfg.Judge(p.executor, t); err != nil {
+		if err := n.cfg.Judge(p.executor, user, t); err != nil {
 			refusal = err.Error()
 		}
 	}
-	return Verdict{t, t.Digest(), p, refusal}
+	return Verdict{user, t, t.Digest(), p, refusal}
 }
 
 // use keeps a template for one more task.
 func (ts *templates) use(t *template) {
-	t.users++
+	t.uses++
 	ts.unrest(t)
 }
 
 // release lets a template go for one task.
 func (ts *templates) release(t *template) {
-	t.users--
+	t.uses--
 	ts.rest(t)
 }
 
-// rest puts a template without users first among the idle ones, and forgets the last of those that are too many.
+// rest puts a template without uses first among the idle ones, and forgets the last of those that are too many.
 func (ts *templates) rest(t *template) {
-	if t.users > 0 {
+	if t.uses > 0 {
 		return
 	}
 	ts.unrest(t)

@@ -14,7 +14,7 @@ import (
 func commandConfig() Config {
 	c := testConfig()
 	c.Executors = append(c.Executors, Executor{Name: "process"}, Executor{Name: "docker"})
-	c.Judge = func(_ string, t *cluster.Template) error {
+	c.Judge = func(_, _ string, t *cluster.Template) error {
 		if t.Argv[0] == "bad" {
 			return errors.New("worker n1 may not run bad")
 		}
@@ -97,7 +97,7 @@ func TestWhoRunsCommands(t *testing.T) {
 		if !strings.HasPrefix(got, c.want) || (got == "") != (c.want == "") {
 			t.Errorf("%q, want %q", got, c.want)
 		}
-		if why := n.Refuses(c.of); !strings.HasSuffix(got, why) || (why == "") != (got == "") {
+		if why := n.Refuses("", c.of); !strings.HasSuffix(got, why) || (why == "") != (got == "") {
 			t.Errorf("refuses: %q, want that of %q", why, got)
 		}
 	}
@@ -174,7 +174,7 @@ func TestTemplatesAreBounded(t *testing.T) {
 func TestRefusalsAreNotForEver(t *testing.T) {
 	asked, missing := 0, errors.New("worker n1 has no program x")
 	n := newNode(t, commands, func(c *Config) {
-		c.Judge = func(string, *cluster.Template) error { asked++; return missing }
+		c.Judge = func(string, string, *cluster.Template) error { asked++; return missing }
 	})
 	s := attach(t, n, "s", 1)
 	of := &cluster.Template{Argv: []string{"x"}}

@@ -56,7 +56,7 @@ func (st *stage) run(c *transcript.Command, now time.Duration) string {
 		if len(c.Words) > 1 {
 			scheduler = c.Word(1)
 		}
-		actions, ok := n.Cancel(now, c.Word(0), scheduler)
+		actions, ok := n.Cancel(now, cluster.Everybody, c.Word(0), scheduler)
 		return fmt.Sprintf("held: %v\n", ok) + describe(actions)
 	case "drain", "resume":
 		return describe(n.Drain(c.Verb == "drain"))

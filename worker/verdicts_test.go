@@ -12,7 +12,7 @@ import (
 func TestVerdictsThatAreLearnt(t *testing.T) {
 	asked, missing := 0, errors.New("worker n1 has no program x")
 	n := newNode(t, commands, func(c *Config) {
-		c.Judge = func(string, *cluster.Template) error { asked++; return missing }
+		c.Judge = func(string, string, *cluster.Template) error { asked++; return missing }
 	})
 	s := attach(t, n, "s", 1)
 	of := &cluster.Template{Argv: []string{"x"}}
@@ -26,8 +26,8 @@ func TestVerdictsThatAreLearnt(t *testing.T) {
 		}
 		m := s.message(n, plain, a, b)
 		unjudged := n.Unjudged(now, m)
-		for _, t := range unjudged {
-			n.Learn(now, n.Judge(t))
+		for _, u := range unjudged {
+			n.Learn(now, n.Judge(u.User, u.Of))
 		}
 		before := asked
 		reply, _, err := n.Enqueue(now, m)
@@ -55,7 +55,7 @@ func TestVerdictsThatAreLearnt(t *testing.T) {
 			t.Errorf("%s: %d refused, %d unjudged", c.id, refusals, unknown)
 		}
 	}
-	n.Learn(time.Hour, n.Judge(of))
+	n.Learn(time.Hour, n.Judge("", of))
 	if _, refusal := s.command(t, n, time.Hour, "a late verdict", of, true); refusal != "" {
 		t.Error(refusal)
 	}

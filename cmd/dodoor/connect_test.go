@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"dodoor/client"
 	"dodoor/generator"
 	"dodoor/internal/cluster"
 )
@@ -69,6 +70,19 @@ func TestCommandsAboutARunningCluster(t *testing.T) {
 		for _, text := range step.says {
 			if !strings.Contains(stdout+stderr, text) {
 				t.Errorf("%s: says nothing of %q\n%s%s", step.what, text, stdout, stderr)
+			}
+		}
+	}
+}
+
+// Who submitted something is shown where that is known, and nothing is said of it where nobody proves who they are.
+func TestTablesNameUsers(t *testing.T) {
+	for user, want := range map[string]bool{"": false, "alice": true} {
+		tasks := taskTable([]cluster.TaskStatus{{ID: "t"}, {ID: "u", User: user}})
+		jobs := jobTable([]client.Job{{JobStatus: cluster.JobStatus{Job: cluster.Job{ID: "j", User: user}}}})
+		for _, text := range []string{tasks, jobs} {
+			if strings.Contains(strings.ToLower(text), "user") != want || strings.Contains(text, "alice") != want {
+				t.Errorf("%q:\n%s", user, text)
 			}
 		}
 	}

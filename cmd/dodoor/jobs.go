@@ -76,11 +76,12 @@ func jobTable(jobs []client.Job) string {
 	t := table.NewWriter()
 	t.SetStyle(table.StyleLight)
 	unknown := slices.ContainsFunc(jobs, func(j client.Job) bool { return j.Unknown > 0 })
+	users := slices.ContainsFunc(jobs, func(j client.Job) bool { return j.User != "" })
 	header := table.Row{"job", "name", "tasks", "finished", "failed", "cancelled", "lost", "open"}
 	if unknown {
 		header = append(header, "unknown")
 	}
-	t.AppendHeader(append(header, "retried", "submitted", "took", "command"))
+	t.AppendHeader(withUser(users, "user", append(header, "retried", "submitted", "took", "command")))
 	for i := range jobs {
 		j := &jobs[i]
 		took := time.Since(time.Unix(0, int64(j.Submitted)))
@@ -92,8 +93,8 @@ func jobTable(jobs []client.Job) string {
 		if unknown {
 			row = append(row, j.Unknown)
 		}
-		t.AppendRow(append(row, j.Retried, time.Unix(0, int64(j.Submitted)).Format(time.DateTime), took.Round(10*time.Millisecond),
-			shortened(j.Text)))
+		t.AppendRow(withUser(users, j.User, append(row, j.Retried, time.Unix(0, int64(j.Submitted)).Format(time.DateTime),
+			took.Round(10*time.Millisecond), shortened(j.Text))))
 	}
 	return t.Render()
 }

@@ -149,6 +149,7 @@ func (o *options) known(v *visit, c *client.Cluster) (client.Job, error) {
 // jobObject is a job in JSON.
 type jobObject struct {
 	Job       string    `json:"job"`
+	User      string    `json:"user,omitempty"` // who submitted it
 	Name      string    `json:"name,omitempty"`
 	Command   string    `json:"command,omitempty"`
 	Submitted time.Time `json:"submitted"`
@@ -164,7 +165,7 @@ type jobObject struct {
 }
 
 func jobObjectOf(j *client.Job) jobObject {
-	return jobObject{j.ID, j.Name, j.Text, time.Unix(0, int64(j.Submitted)).UTC(), j.Tasks, j.Outcomes[cluster.Finished],
+	return jobObject{j.ID, j.User, j.Name, j.Text, time.Unix(0, int64(j.Submitted)).UTC(), j.Tasks, j.Outcomes[cluster.Finished],
 		j.Outcomes[cluster.Failed], j.Outcomes[cluster.TimedOut], j.Outcomes[cluster.Cancelled], j.Outcomes[cluster.Lost], j.Open(), j.Unknown,
 		j.Retried}
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -88,8 +89,9 @@ func (o *options) outputHint(found []cluster.TaskStatus) string {
 func taskTable(tasks []cluster.TaskStatus) string {
 	t := table.NewWriter()
 	t.SetStyle(table.StyleLight)
-	t.AppendHeader(table.Row{"task", "type", "mode", "phase", "ahead", "attempt", "outcome", "worker", "scheduler", "wait", "run", "makespan",
-		"reason"})
+	users := slices.ContainsFunc(tasks, func(s cluster.TaskStatus) bool { return s.User != "" })
+	t.AppendHeader(withUser(users, "user", table.Row{"task", "type", "mode", "phase", "ahead", "attempt", "outcome", "worker", "scheduler",
+		"wait", "run", "makespan", "reason"}))
 	for i := range tasks {
 		s := &tasks[i]
 		row := table.Row{s.ID, s.Type, s.Mode, s.Phase, "", "", "", s.Node, s.Scheduler, "", "", "", ""}
@@ -102,9 +104,17 @@ func taskTable(tasks []cluster.TaskStatus) string {
 		if r := s.Record; r != nil {
 			row[6], row[9], row[10], row[11], row[12] = r.Outcome, brief(r.Wait), brief(r.Run), brief(r.Makespan), firstLine(r.Reason)
 		}
-		t.AppendRow(row)
+		t.AppendRow(withUser(users, s.User, row))
 	}
 	return t.Render()
+}
+
+// withUser puts a column behind the first of a table in which users are known.
+func withUser(known bool, user string, row table.Row) table.Row {
+	if !known {
+		return row
+	}
+	return slices.Insert(row, 1, any(user))
 }
 
 func brief(d time.Duration) string { return d.Round(time.Millisecond).String() }

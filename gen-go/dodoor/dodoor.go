@@ -3121,6 +3121,7 @@ func (p *Command) String() string {
 //   - Retries
 //   - CrashLimit
 //   - MaxFails
+//   - User
 type Job struct {
 	ID              *string `thrift:"id,1" db:"id" json:"id,omitempty"`
 	Name            *string `thrift:"name,2" db:"name" json:"name,omitempty"`
@@ -3130,6 +3131,7 @@ type Job struct {
 	Retries         *int32  `thrift:"retries,6" db:"retries" json:"retries,omitempty"`
 	CrashLimit      *int32  `thrift:"crash_limit,7" db:"crash_limit" json:"crash_limit,omitempty"`
 	MaxFails        *int64  `thrift:"max_fails,8" db:"max_fails" json:"max_fails,omitempty"`
+	User            *string `thrift:"user,9" db:"user" json:"user,omitempty"`
 }
 
 func NewJob() *Job {
@@ -3207,6 +3209,15 @@ func (p *Job) GetMaxFails() int64 {
 	}
 	return *p.MaxFails
 }
+
+var Job_User_DEFAULT string
+
+func (p *Job) GetUser() string {
+	if !p.IsSetUser() {
+		return Job_User_DEFAULT
+	}
+	return *p.User
+}
 func (p *Job) IsSetID() bool {
 	return p.ID != nil
 }
@@ -3237,6 +3248,10 @@ func (p *Job) IsSetCrashLimit() bool {
 
 func (p *Job) IsSetMaxFails() bool {
 	return p.MaxFails != nil
+}
+
+func (p *Job) IsSetUser() bool {
+	return p.User != nil
 }
 
 func (p *Job) Read(ctx context.Context, iprot thrift.TProtocol) error {
@@ -3333,6 +3348,16 @@ func (p *Job) Read(ctx context.Context, iprot thrift.TProtocol) error {
 					return err
 				}
 			}
+		case 9:
+			if fieldTypeId == thrift.STRING {
+				if err := p.ReadField9(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
 		default:
 			if err := iprot.Skip(ctx, fieldTypeId); err != nil {
 				return err
@@ -3420,6 +3445,15 @@ func (p *Job) ReadField8(ctx context.Context, iprot thrift.TProtocol) error {
 	return nil
 }
 
+func (p *Job) ReadField9(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadString(ctx); err != nil {
+		return thrift.PrependError("error reading field 9: ", err)
+	} else {
+		p.User = &v
+	}
+	return nil
+}
+
 func (p *Job) Write(ctx context.Context, oprot thrift.TProtocol) error {
 	if err := oprot.WriteStructBegin(ctx, "Job"); err != nil {
 		return thrift.PrependError(fmt.Sprintf("%T write struct begin error: ", p), err)
@@ -3447,6 +3481,9 @@ func (p *Job) Write(ctx context.Context, oprot thrift.TProtocol) error {
 			return err
 		}
 		if err := p.writeField8(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField9(ctx, oprot); err != nil {
 			return err
 		}
 	}
@@ -3579,6 +3616,21 @@ func (p *Job) writeField8(ctx context.Context, oprot thrift.TProtocol) (err erro
 	return err
 }
 
+func (p *Job) writeField9(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetUser() {
+		if err := oprot.WriteFieldBegin(ctx, "user", thrift.STRING, 9); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 9:user: ", p), err)
+		}
+		if err := oprot.WriteString(ctx, string(*p.User)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.user (9) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 9:user: ", p), err)
+		}
+	}
+	return err
+}
+
 func (p *Job) Equals(other *Job) bool {
 	if p == other {
 		return true
@@ -3646,6 +3698,14 @@ func (p *Job) Equals(other *Job) bool {
 			return false
 		}
 		if (*p.MaxFails) != (*other.MaxFails) {
+			return false
+		}
+	}
+	if p.User != other.User {
+		if p.User == nil || other.User == nil {
+			return false
+		}
+		if (*p.User) != (*other.User) {
 			return false
 		}
 	}
@@ -7857,6 +7917,7 @@ func (p *SubmitReply) String() string {
 //   - OutOfMemory
 //   - Output
 //   - PrintedBytes
+//   - User
 type TaskRecord struct {
 	ID             *string  `thrift:"id,1" db:"id" json:"id,omitempty"`
 	TaskType       *string  `thrift:"task_type,2" db:"task_type" json:"task_type,omitempty"`
@@ -7882,6 +7943,7 @@ type TaskRecord struct {
 	OutOfMemory    *bool    `thrift:"out_of_memory,22" db:"out_of_memory" json:"out_of_memory,omitempty"`
 	Output         *string  `thrift:"output,23" db:"output" json:"output,omitempty"`
 	PrintedBytes   *int64   `thrift:"printed_bytes,24" db:"printed_bytes" json:"printed_bytes,omitempty"`
+	User           *string  `thrift:"user,25" db:"user" json:"user,omitempty"`
 }
 
 func NewTaskRecord() *TaskRecord {
@@ -8103,6 +8165,15 @@ func (p *TaskRecord) GetPrintedBytes() int64 {
 	}
 	return *p.PrintedBytes
 }
+
+var TaskRecord_User_DEFAULT string
+
+func (p *TaskRecord) GetUser() string {
+	if !p.IsSetUser() {
+		return TaskRecord_User_DEFAULT
+	}
+	return *p.User
+}
 func (p *TaskRecord) IsSetID() bool {
 	return p.ID != nil
 }
@@ -8197,6 +8268,10 @@ func (p *TaskRecord) IsSetOutput() bool {
 
 func (p *TaskRecord) IsSetPrintedBytes() bool {
 	return p.PrintedBytes != nil
+}
+
+func (p *TaskRecord) IsSetUser() bool {
+	return p.User != nil
 }
 
 func (p *TaskRecord) Read(ctx context.Context, iprot thrift.TProtocol) error {
@@ -8453,6 +8528,16 @@ func (p *TaskRecord) Read(ctx context.Context, iprot thrift.TProtocol) error {
 					return err
 				}
 			}
+		case 25:
+			if fieldTypeId == thrift.STRING {
+				if err := p.ReadField25(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
 		default:
 			if err := iprot.Skip(ctx, fieldTypeId); err != nil {
 				return err
@@ -8684,6 +8769,15 @@ func (p *TaskRecord) ReadField24(ctx context.Context, iprot thrift.TProtocol) er
 	return nil
 }
 
+func (p *TaskRecord) ReadField25(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadString(ctx); err != nil {
+		return thrift.PrependError("error reading field 25: ", err)
+	} else {
+		p.User = &v
+	}
+	return nil
+}
+
 func (p *TaskRecord) Write(ctx context.Context, oprot thrift.TProtocol) error {
 	if err := oprot.WriteStructBegin(ctx, "TaskRecord"); err != nil {
 		return thrift.PrependError(fmt.Sprintf("%T write struct begin error: ", p), err)
@@ -8759,6 +8853,9 @@ func (p *TaskRecord) Write(ctx context.Context, oprot thrift.TProtocol) error {
 			return err
 		}
 		if err := p.writeField24(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField25(ctx, oprot); err != nil {
 			return err
 		}
 	}
@@ -9131,6 +9228,21 @@ func (p *TaskRecord) writeField24(ctx context.Context, oprot thrift.TProtocol) (
 	return err
 }
 
+func (p *TaskRecord) writeField25(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetUser() {
+		if err := oprot.WriteFieldBegin(ctx, "user", thrift.STRING, 25); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 25:user: ", p), err)
+		}
+		if err := oprot.WriteString(ctx, string(*p.User)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.user (25) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 25:user: ", p), err)
+		}
+	}
+	return err
+}
+
 func (p *TaskRecord) Equals(other *TaskRecord) bool {
 	if p == other {
 		return true
@@ -9321,6 +9433,14 @@ func (p *TaskRecord) Equals(other *TaskRecord) bool {
 			return false
 		}
 		if (*p.PrintedBytes) != (*other.PrintedBytes) {
+			return false
+		}
+	}
+	if p.User != other.User {
+		if p.User == nil || other.User == nil {
+			return false
+		}
+		if (*p.User) != (*other.User) {
 			return false
 		}
 	}
@@ -10037,6 +10157,7 @@ func (p *CollectReply) String() string {
 //   - Index
 //   - Ahead
 //   - Attempt
+//   - User
 type TaskStatus struct {
 	ID        *string     `thrift:"id,1" db:"id" json:"id,omitempty"`
 	Phase     *Phase      `thrift:"phase,2" db:"phase" json:"phase,omitempty"`
@@ -10049,6 +10170,7 @@ type TaskStatus struct {
 	Index     *int64      `thrift:"index,9" db:"index" json:"index,omitempty"`
 	Ahead     *int64      `thrift:"ahead,10" db:"ahead" json:"ahead,omitempty"`
 	Attempt   *int32      `thrift:"attempt,11" db:"attempt" json:"attempt,omitempty"`
+	User      *string     `thrift:"user,12" db:"user" json:"user,omitempty"`
 }
 
 func NewTaskStatus() *TaskStatus {
@@ -10153,6 +10275,15 @@ func (p *TaskStatus) GetAttempt() int32 {
 	}
 	return *p.Attempt
 }
+
+var TaskStatus_User_DEFAULT string
+
+func (p *TaskStatus) GetUser() string {
+	if !p.IsSetUser() {
+		return TaskStatus_User_DEFAULT
+	}
+	return *p.User
+}
 func (p *TaskStatus) IsSetID() bool {
 	return p.ID != nil
 }
@@ -10195,6 +10326,10 @@ func (p *TaskStatus) IsSetAhead() bool {
 
 func (p *TaskStatus) IsSetAttempt() bool {
 	return p.Attempt != nil
+}
+
+func (p *TaskStatus) IsSetUser() bool {
+	return p.User != nil
 }
 
 func (p *TaskStatus) Read(ctx context.Context, iprot thrift.TProtocol) error {
@@ -10321,6 +10456,16 @@ func (p *TaskStatus) Read(ctx context.Context, iprot thrift.TProtocol) error {
 					return err
 				}
 			}
+		case 12:
+			if fieldTypeId == thrift.STRING {
+				if err := p.ReadField12(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
 		default:
 			if err := iprot.Skip(ctx, fieldTypeId); err != nil {
 				return err
@@ -10435,6 +10580,15 @@ func (p *TaskStatus) ReadField11(ctx context.Context, iprot thrift.TProtocol) er
 	return nil
 }
 
+func (p *TaskStatus) ReadField12(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadString(ctx); err != nil {
+		return thrift.PrependError("error reading field 12: ", err)
+	} else {
+		p.User = &v
+	}
+	return nil
+}
+
 func (p *TaskStatus) Write(ctx context.Context, oprot thrift.TProtocol) error {
 	if err := oprot.WriteStructBegin(ctx, "TaskStatus"); err != nil {
 		return thrift.PrependError(fmt.Sprintf("%T write struct begin error: ", p), err)
@@ -10471,6 +10625,9 @@ func (p *TaskStatus) Write(ctx context.Context, oprot thrift.TProtocol) error {
 			return err
 		}
 		if err := p.writeField11(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField12(ctx, oprot); err != nil {
 			return err
 		}
 	}
@@ -10648,6 +10805,21 @@ func (p *TaskStatus) writeField11(ctx context.Context, oprot thrift.TProtocol) (
 	return err
 }
 
+func (p *TaskStatus) writeField12(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetUser() {
+		if err := oprot.WriteFieldBegin(ctx, "user", thrift.STRING, 12); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 12:user: ", p), err)
+		}
+		if err := oprot.WriteString(ctx, string(*p.User)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.user (12) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 12:user: ", p), err)
+		}
+	}
+	return err
+}
+
 func (p *TaskStatus) Equals(other *TaskStatus) bool {
 	if p == other {
 		return true
@@ -10734,6 +10906,14 @@ func (p *TaskStatus) Equals(other *TaskStatus) bool {
 			return false
 		}
 		if (*p.Attempt) != (*other.Attempt) {
+			return false
+		}
+	}
+	if p.User != other.User {
+		if p.User == nil || other.User == nil {
+			return false
+		}
+		if (*p.User) != (*other.User) {
 			return false
 		}
 	}
@@ -11285,6 +11465,7 @@ func (p *TaskQuery) String() string {
 //   - TakesMs
 //   - Guessed
 //   - AtMostOnce
+//   - User
 type Assignment struct {
 	Number     *int64   `thrift:"number,1" db:"number" json:"number,omitempty"`
 	TaskID     *string  `thrift:"task_id,2" db:"task_id" json:"task_id,omitempty"`
@@ -11298,6 +11479,7 @@ type Assignment struct {
 	TakesMs    *int64   `thrift:"takes_ms,10" db:"takes_ms" json:"takes_ms,omitempty"`
 	Guessed    *bool    `thrift:"guessed,11" db:"guessed" json:"guessed,omitempty"`
 	AtMostOnce *bool    `thrift:"at_most_once,12" db:"at_most_once" json:"at_most_once,omitempty"`
+	User       *string  `thrift:"user,13" db:"user" json:"user,omitempty"`
 }
 
 func NewAssignment() *Assignment {
@@ -11411,6 +11593,15 @@ func (p *Assignment) GetAtMostOnce() bool {
 	}
 	return *p.AtMostOnce
 }
+
+var Assignment_User_DEFAULT string
+
+func (p *Assignment) GetUser() string {
+	if !p.IsSetUser() {
+		return Assignment_User_DEFAULT
+	}
+	return *p.User
+}
 func (p *Assignment) IsSetNumber() bool {
 	return p.Number != nil
 }
@@ -11457,6 +11648,10 @@ func (p *Assignment) IsSetGuessed() bool {
 
 func (p *Assignment) IsSetAtMostOnce() bool {
 	return p.AtMostOnce != nil
+}
+
+func (p *Assignment) IsSetUser() bool {
+	return p.User != nil
 }
 
 func (p *Assignment) Read(ctx context.Context, iprot thrift.TProtocol) error {
@@ -11593,6 +11788,16 @@ func (p *Assignment) Read(ctx context.Context, iprot thrift.TProtocol) error {
 					return err
 				}
 			}
+		case 13:
+			if fieldTypeId == thrift.STRING {
+				if err := p.ReadField13(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
 		default:
 			if err := iprot.Skip(ctx, fieldTypeId); err != nil {
 				return err
@@ -11714,6 +11919,15 @@ func (p *Assignment) ReadField12(ctx context.Context, iprot thrift.TProtocol) er
 	return nil
 }
 
+func (p *Assignment) ReadField13(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadString(ctx); err != nil {
+		return thrift.PrependError("error reading field 13: ", err)
+	} else {
+		p.User = &v
+	}
+	return nil
+}
+
 func (p *Assignment) Write(ctx context.Context, oprot thrift.TProtocol) error {
 	if err := oprot.WriteStructBegin(ctx, "Assignment"); err != nil {
 		return thrift.PrependError(fmt.Sprintf("%T write struct begin error: ", p), err)
@@ -11753,6 +11967,9 @@ func (p *Assignment) Write(ctx context.Context, oprot thrift.TProtocol) error {
 			return err
 		}
 		if err := p.writeField12(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField13(ctx, oprot); err != nil {
 			return err
 		}
 	}
@@ -11945,6 +12162,21 @@ func (p *Assignment) writeField12(ctx context.Context, oprot thrift.TProtocol) (
 	return err
 }
 
+func (p *Assignment) writeField13(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetUser() {
+		if err := oprot.WriteFieldBegin(ctx, "user", thrift.STRING, 13); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 13:user: ", p), err)
+		}
+		if err := oprot.WriteString(ctx, string(*p.User)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.user (13) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 13:user: ", p), err)
+		}
+	}
+	return err
+}
+
 func (p *Assignment) Equals(other *Assignment) bool {
 	if p == other {
 		return true
@@ -12034,6 +12266,14 @@ func (p *Assignment) Equals(other *Assignment) bool {
 			return false
 		}
 		if (*p.AtMostOnce) != (*other.AtMostOnce) {
+			return false
+		}
+	}
+	if p.User != other.User {
+		if p.User == nil || other.User == nil {
+			return false
+		}
+		if (*p.User) != (*other.User) {
 			return false
 		}
 	}

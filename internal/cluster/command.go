@@ -110,6 +110,7 @@ type Job struct {
 	Retries    int           // of a task that ended otherwise than with exit code 0
 	CrashLimit int           // machines that a task may lose; 0: the scheduler's own limit
 	MaxFails   int64         // failed tasks at one scheduler after which it cancels the rest; 0: none
+	User       string        // submitted it: whom the scheduler was called by; empty: nobody in particular
 }
 
 // JobStatus is a scheduler's share of a job.
@@ -137,6 +138,7 @@ type JobQuery struct {
 	ID   string
 	Max  int
 	Wait time.Duration
+	For  Asker // never said by a message
 }
 
 // JobTask is a task of a job in short.
@@ -158,7 +160,8 @@ type JobTaskQuery struct {
 	Job          string
 	From         int64
 	Max          int
-	Unsuccessful bool // those alone that ended otherwise than well
+	Unsuccessful bool  // those alone that ended otherwise than well
+	For          Asker // never said by a message
 }
 
 // OutputRequest asks for part of what a task printed.
@@ -169,6 +172,7 @@ type OutputRequest struct {
 	Offset  int64
 	Max     int           // bytes
 	Wait    time.Duration // for more, while the task runs
+	For     Asker         // never said by a message
 }
 
 // OutputChunk is part of what a task printed.

@@ -80,6 +80,7 @@ type Assignment struct {
 	Command    *Command // nil: the type says what runs
 	Attempt    int      // 1 is the first
 	AtMostOnce bool     // an execution of it that has started is not followed by another
+	User       string   // submitted it; empty: nobody in particular
 }
 
 // Enqueue carries placements to a worker. Placed is the scheduler's cumulative vector P at Number,
@@ -256,6 +257,7 @@ type CollectRequest struct {
 	Incarnation int64
 	Max         int
 	Wait        time.Duration
+	For         Asker // a client is one of its user's alone; never said by a message
 }
 
 // CollectReply holds records in the order in which they ended.
@@ -276,4 +278,5 @@ type TaskQuery struct {
 	Job       string   // its tasks alone; empty: of all jobs and of none
 	Ended     bool     // of a scheduler: what has ended alone, the newest first
 	Answering []string // of a worker: not what one of these schedulers waits for
+	For       Asker    // never said by a message
 }

@@ -37,6 +37,7 @@ type TaskSpec struct {
 	AtMostOnce  bool
 	TimeScale   float64  // >= 1; 1 is real time
 	Command     *Command // runs instead of what the type says; nil: the type's
+	User        string   // submits it: who the scheduler is called by, never what a message says; empty: nobody in particular
 }
 
 // Task is a task as a scheduler places it: its shape on every node class resolved.
@@ -233,12 +234,13 @@ type TaskStatus struct {
 	Index           int64  // in the job
 	Ahead           int64  // of a worker, Queued: tasks before it in the line
 	Attempt         int    // 1 is the first; 0: none yet, or nobody says
+	User            string // submitted it; empty: nobody in particular
 	Record          *TaskRecord
 }
 
 // Size is about how many bytes of a message it takes.
 func (s *TaskStatus) Size() int {
-	n := 60 + len(s.ID) + len(s.Type) + len(s.Mode) + len(s.Node) + len(s.Scheduler) + len(s.Job)
+	n := 60 + len(s.ID) + len(s.Type) + len(s.Mode) + len(s.Node) + len(s.Scheduler) + len(s.Job) + len(s.User)
 	if r := s.Record; r != nil {
 		n += 200 + len(r.ID) + len(r.Type) + len(r.Mode) + len(r.Scheduler) + len(r.Worker) + len(r.Class) + len(r.Reason) + len(r.Output)
 	}
@@ -263,5 +265,6 @@ type TaskRecord struct {
 	ExitCode          int
 	Reason            string
 	Measured
-	ViewDecisions int64 // cluster-wide decisions that the deciding view included
+	ViewDecisions int64  // cluster-wide decisions that the deciding view included
+	User          string // submitted it; empty: nobody in particular
 }

@@ -33,6 +33,9 @@ const (
 func FindUser(name string) (*User, error) { return findUser(name, os.Geteuid()) }
 
 func findUser(name string, own int) (*User, error) {
+	if name == Submitter && own == 0 {
+		name = "" // where nobody in particular submits
+	}
 	if name == "" && own != 0 {
 		return nil, nil
 	}
@@ -42,6 +45,8 @@ func findUser(name string, own int) (*User, error) {
 	}
 	u, err := lookUp(named)
 	switch {
+	case name == Submitter:
+		return nil, cannotSwitch(name, own)
 	case err != nil && name == "":
 		u = &User{Name: nobody, UID: nobodyNumber, GID: nobodyNumber}
 	case err != nil:
@@ -51,26 +56,47 @@ func findUser(name string, own int) (*User, error) {
 	case u.UID == own:
 		return nil, nil
 	case own != 0:
-		return nil, fmt.Errorf("process.user is %q, and this worker runs as user %d, who cannot run programs as another: start it as root, or "+
-			"leave process.user empty", name, own)
+		return nil, cannotSwitch(name, own)
 	case u.UID == 0:
 		return nil, fmt.Errorf("process.user is empty, and %s is root here: name another user", nobody)
 	}
 	return u, nil
 }
 
+// cannotSwitch is why programs cannot run as another user than this process's own.
+func cannotSwitch(name string, own int) error {
+	return fmt.Errorf("process.user is %q, and this worker runs as user %d, who cannot run programs as another: start it as root, or "+
+		"leave process.user empty", name, own)
+}
+
 // lookUp finds a user. A number need not be anybody's.
 func lookUp(name string) (*User, error) {
-	entry, err := user.Lookup(name)
+	u, err := accountOf(name)
 	if number, failure := strconv.ParseUint(name, 10, 31); err != nil && failure == nil {
-		if entry, err = user.LookupId(strconv.FormatUint(number, 10)); errors.As(err, new(user.UnknownUserIdError)) {
+		entry, err := user.LookupId(strconv.FormatUint(number, 10))
+		if errors.As(err, new(user.UnknownUserIdError)) {
 			return &User{Name: name, UID: int(number), GID: nobodyNumber}, nil
 		}
+		if err != nil {
+			return nil, err
+		}
+		return userOf(entry)
 	}
+	return u, err
+}
+
+// accountOf finds a user by name.
+func accountOf(name string) (*User, error) {
+	entry, err := user.Lookup(name)
 	if err != nil {
 		return nil, err
 	}
-	u := &User{Name: entry.Username}
+	return userOf(entry)
+}
+
+// userOf is the user of an entry of the machine's.
+func userOf(entry *user.User) (u *User, err error) {
+	u = &User{Name: entry.Username}
 	if u.UID, err = strconv.Atoi(entry.Uid); err != nil {
 		return nil, err
 	}

@@ -40,7 +40,7 @@ func (e encoder) assignment(w *assignmentMessage, a *cluster.Assignment) *dodoor
 	w.assignment = dodoor.Assignment{
 		Number: &a.Number, TaskID: &a.TaskID, TaskType: &a.Type, Mode: optional(&a.Mode),
 		Demand: e.amounts(&w.demand, &a.Shape.Demand), DurationMs: &a.Shape.Duration, TimeScale: &a.TimeScale,
-		Command: e.command(a.Command),
+		Command: e.command(a.Command), User: optional(&a.User),
 	}
 	if a.Guessed {
 		w.assignment.Guessed = &a.Guessed
@@ -91,6 +91,7 @@ func (d *decoder) assignment(w *dodoor.Assignment, a *cluster.Assignment, low, h
 	a.TaskID = d.name("task_id", w.TaskID)
 	a.Type = d.name("task_type", w.TaskType)
 	a.Mode = d.optionalName("mode", w.Mode)
+	a.User = d.optionalName("user", w.User)
 	a.Shape.Demand = d.amounts("demand", w.Demand, amount)
 	a.Shape.Duration = d.between("duration_ms", w.DurationMs, 0, cluster.MaxDuration)
 	a.TimeScale = d.timeScale("time_scale", w.TimeScale)

@@ -13,7 +13,8 @@ func (e encoder) job(j *cluster.Job) *dodoor.Job {
 		return nil
 	}
 	return &dodoor.Job{ID: &j.ID, Name: optional(&j.Name), Text: optionalText(j.Text), Tasks: &j.Tasks, SubmittedUnixUs: micros(j.Submitted),
-		Retries: narrow(int64(j.Retries)), CrashLimit: narrow(int64(j.CrashLimit)), MaxFails: &j.MaxFails}
+		Retries: narrow(int64(j.Retries)), CrashLimit: narrow(int64(j.CrashLimit)), MaxFails: &j.MaxFails,
+		User: optional(&j.User)}
 }
 
 // job returns a job, of which the id alone has to be there.
@@ -24,7 +25,8 @@ func (d *decoder) job(w *dodoor.Job) cluster.Job {
 	}
 	d.enter("job", -1)
 	defer d.leave()
-	j := cluster.Job{ID: d.name("id", w.ID), Name: d.optionalName("name", w.Name), Text: d.text("text", w.Text)}
+	j := cluster.Job{ID: d.name("id", w.ID), Name: d.optionalName("name", w.Name), Text: d.text("text", w.Text),
+		User: d.optionalName("user", w.User)}
 	if w.Tasks != nil {
 		j.Tasks = d.count("tasks", w.Tasks)
 	}

@@ -120,7 +120,7 @@ func (e encoder) record(w *recordMessage, f *figuresMessage, r *cluster.TaskReco
 		Outcome: f.outcome(r.Outcome), ExitCode: f.narrow(r.ExitCode), Reason: optionalText(r.Reason),
 		CPUMs: f.millis(r.CPU), PeakMemoryMib: &r.PeakMemory, ViewDecisions: &r.ViewDecisions,
 		StartupUs: f.micros(r.Startup), OutOfMemory: &r.OutOfMemory, Output: optionalText(r.Output),
-		PrintedBytes: &r.Printed,
+		PrintedBytes: &r.Printed, User: optional(&r.User),
 	}
 	return &w.record
 }
@@ -143,6 +143,7 @@ func (d *decoder) record(w *dodoor.TaskRecord) cluster.TaskRecord {
 		Reason:        d.text("reason", w.Reason),
 		Measured:      d.measured(w.CPUMs, w.PeakMemoryMib, w.StartupUs, w.GetOutOfMemory(), w.Output, w.PrintedBytes),
 		ViewDecisions: d.count("view_decisions", w.ViewDecisions),
+		User:          d.optionalName("user", w.User),
 	}
 }
 

@@ -55,6 +55,7 @@ func (e encoder) taskStatuses(tasks []cluster.TaskStatus) []*dodoor.TaskStatus {
 		messages[i] = &dodoor.TaskStatus{
 			ID: &t.ID, TaskType: &t.Type, Mode: optional(&t.Mode), Phase: &phase,
 			Node: optional(&t.Node), Scheduler: optional(&t.Scheduler), Job: optional(&t.Job), Attempt: narrow(int64(t.Attempt)),
+			User: optional(&t.User),
 		}
 		if t.Job != "" {
 			messages[i].Index = &t.Index
@@ -88,7 +89,7 @@ func (d *decoder) taskStatus(w *dodoor.TaskStatus) cluster.TaskStatus {
 		ID: d.name("id", w.ID), Type: d.name("task_type", w.TaskType), Mode: d.optionalName("mode", w.Mode),
 		Phase: enum(d, "phase", w.Phase, cluster.Ended),
 		Node:  d.optionalName("node", w.Node), Scheduler: d.optionalName("scheduler", w.Scheduler),
-		Job: d.optionalName("job", w.Job),
+		Job: d.optionalName("job", w.Job), User: d.optionalName("user", w.User),
 	}
 	if w.Index != nil {
 		t.Index = d.count("index", w.Index)

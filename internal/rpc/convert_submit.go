@@ -52,6 +52,7 @@ func (d *decoder) submit(w *dodoor.SubmitRequest) (r cluster.SubmitRequest, refu
 	}
 	if w.Job != nil {
 		job := d.job(w.Job)
+		job.User = "" // whoever calls is its user, and nobody whom a message names
 		r.Job, r.Client = &job, d.optionalName("client", w.Client)
 	} else {
 		r.Client = d.name("client", w.Client)

@@ -44,7 +44,7 @@ var jobs = rapid.Custom(func(t *rapid.T) cluster.Job {
 	limits := rapid.IntRange(0, maxItems)
 	return cluster.Job{ID: names.Draw(t, "id"), Name: maybe.Draw(t, "name"), Text: texts.Draw(t, "text"), Tasks: counts.Draw(t, "tasks"),
 		Submitted: spans.Draw(t, "submitted"), Retries: limits.Draw(t, "retries"), CrashLimit: limits.Draw(t, "crash limit"),
-		MaxFails: counts.Draw(t, "max fails")}
+		MaxFails: counts.Draw(t, "max fails"), User: maybe.Draw(t, "user")}
 })
 
 var jobStatuses = rapid.Custom(func(t *rapid.T) cluster.JobStatus {

@@ -109,7 +109,8 @@ var records = rapid.Custom(func(t *rapid.T) cluster.TaskRecord {
 		Received: spans.Draw(t, "received"), Scheduling: spans.Draw(t, "scheduling"), Wait: spans.Draw(t, "wait"),
 		Run: spans.Draw(t, "run"), Makespan: spans.Draw(t, "makespan"), Attempts: int32s.Draw(t, "attempts"),
 		Outcome: outcomes.Draw(t, "outcome"), ExitCode: int(rapid.Int32().Draw(t, "exit")), Reason: texts.Draw(t, "reason"),
-		Measured: measures.Draw(t, "measured"), ViewDecisions: counts.Draw(t, "decisions")}
+		Measured: measures.Draw(t, "measured"), ViewDecisions: counts.Draw(t, "decisions"),
+		User: maybe.Draw(t, "user")}
 })
 
 var measures = rapid.Custom(func(t *rapid.T) cluster.Measured {
@@ -121,7 +122,7 @@ var taskStatuses = rapid.Custom(func(t *rapid.T) cluster.TaskStatus {
 	s := cluster.TaskStatus{ID: names.Draw(t, "id"), Type: names.Draw(t, "type"), Mode: maybe.Draw(t, "mode"),
 		Phase: cluster.Phase(rapid.IntRange(1, int(cluster.Ended)).Draw(t, "phase")), Node: maybe.Draw(t, "node"),
 		Scheduler: maybe.Draw(t, "scheduler"), Job: maybe.Draw(t, "job"), Attempt: int(rapid.Int32Min(0).Draw(t, "attempt")),
-		Record: rapid.Ptr(records, true).Draw(t, "record")}
+		User: maybe.Draw(t, "user"), Record: rapid.Ptr(records, true).Draw(t, "record")}
 	if s.Job != "" {
 		s.Index = counts.Draw(t, "index")
 	}
@@ -161,7 +162,7 @@ var enqueues = rapid.Custom(func(t *rapid.T) cluster.Enqueue {
 			Takes:     rapid.Int64Range(0, cluster.MaxDuration).Draw(t, "takes"),
 			TimeScale: rapid.Float64Range(1, cluster.MaxTimeScale).Draw(t, "scale"),
 			Command:   rapid.Ptr(commands, true).Draw(t, "command"), Attempt: int32s.Draw(t, "attempt"),
-			AtMostOnce: rapid.Bool().Draw(t, "once")})
+			AtMostOnce: rapid.Bool().Draw(t, "once"), User: maybe.Draw(t, "user")})
 	}
 	return q
 })

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"dodoor/internal/cluster"
+	"dodoor/internal/rpc"
 	"dodoor/scheduler"
 )
 
@@ -32,21 +33,22 @@ func (d *Daemon) Submit(ctx context.Context, r cluster.SubmitRequest) (refused [
 		return nil, err
 	}
 	err = d.changed(ctx, func() error {
-		refused, err = d.submit(&r)
+		refused, err = d.submit(rpc.Asker(ctx).User, &r)
 		return err
 	})
 	return refused, err
 }
 
-func (d *Daemon) submit(r *cluster.SubmitRequest) (refused []cluster.Refusal, err error) {
+func (d *Daemon) submit(user string, r *cluster.SubmitRequest) (refused []cluster.Refusal, err error) {
 	if memory := d.replica.Memory(); r.Incarnation != 0 && r.Incarnation != memory {
 		return nil, cluster.Errorf(cluster.Stale, "scheduler %s has another memory (%d) than the tasks are for (%d)", d.self.Name, memory,
 			r.Incarnation)
 	}
-	if err := d.replica.Admit(r.Client, len(r.Tasks)); err != nil {
+	if err := d.replica.Admit(user, r.Client, len(r.Tasks)); err != nil {
 		return nil, err
 	}
 	for i := range r.Tasks {
+		r.Tasks[i].User = user
 		before := time.Now()
 		actions, refusal := d.replica.SubmitJob(before.Sub(d.start), r.Job, r.Client, &r.Tasks[i])
 		d.metrics.decision.Observe(time.Since(before))
@@ -62,6 +64,7 @@ func (d *Daemon) submit(r *cluster.SubmitRequest) (refused []cluster.Refusal, er
 func (d *Daemon) Collect(ctx context.Context, r cluster.CollectRequest) (cluster.CollectReply, error) {
 	var reply cluster.CollectReply
 	var refused error
+	r.For = rpc.Asker(ctx)
 	err := d.await(ctx, r.Wait, func() bool {
 		var records []cluster.TaskRecord
 		var cursor int64
@@ -121,7 +124,7 @@ func (d *Daemon) collected(records []cluster.TaskRecord, cursor int64) cluster.C
 func (d *Daemon) Cancel(ctx context.Context, taskID string) (found bool, err error) {
 	err = d.changed(ctx, func() error {
 		var actions *scheduler.Actions
-		actions, found = d.replica.Cancel(d.now(), taskID)
+		actions, found = d.replica.Cancel(d.now(), rpc.Asker(ctx), taskID)
 		d.perform(actions)
 		return nil
 	})
@@ -129,7 +132,8 @@ func (d *Daemon) Cancel(ctx context.Context, taskID string) (found bool, err err
 }
 
 // Tasks answers a task query.
-func (d *Daemon) Tasks(_ context.Context, q cluster.TaskQuery) ([]cluster.TaskStatus, error) {
+func (d *Daemon) Tasks(ctx context.Context, q cluster.TaskQuery) ([]cluster.TaskStatus, error) {
+	q.For = rpc.Asker(ctx)
 	var list []cluster.TaskStatus
 	d.mu.Lock()
 	err := d.whole(func() { list = d.replica.Query(q) })

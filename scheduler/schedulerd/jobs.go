@@ -5,15 +5,17 @@ import (
 	"time"
 
 	"dodoor/internal/cluster"
+	"dodoor/internal/rpc"
 	"dodoor/scheduler"
 )
 
 // Jobs tells of a job, waiting up to q.Wait until it has no open task here, or of all.
 func (d *Daemon) Jobs(ctx context.Context, q cluster.JobQuery) ([]cluster.JobStatus, error) {
 	var list []cluster.JobStatus
+	q.For = rpc.Asker(ctx)
 	err := d.await(ctx, q.Wait, func() bool {
 		list = d.replica.Jobs(&q)
-		return q.ID == "" || q.Wait == 0 || !d.replica.JobOpen(q.ID)
+		return q.ID == "" || q.Wait == 0 || !d.replica.JobOpen(q.For, q.ID)
 	})
 	for i := range list {
 		if list[i].Ended != 0 { // before this process began it is negative
@@ -24,7 +26,8 @@ func (d *Daemon) Jobs(ctx context.Context, q cluster.JobQuery) ([]cluster.JobSta
 }
 
 // JobTasks lists tasks of a job.
-func (d *Daemon) JobTasks(_ context.Context, q cluster.JobTaskQuery) (list []cluster.JobTask, err error) {
+func (d *Daemon) JobTasks(ctx context.Context, q cluster.JobTaskQuery) (list []cluster.JobTask, err error) {
+	q.For = rpc.Asker(ctx)
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	err = d.whole(func() { list = d.replica.JobTasks(&q) })
@@ -35,7 +38,7 @@ func (d *Daemon) JobTasks(_ context.Context, q cluster.JobTaskQuery) (list []clu
 func (d *Daemon) CancelJob(ctx context.Context, job string) (tasks int64, err error) {
 	err = d.changed(ctx, func() error {
 		var actions *scheduler.Actions
-		actions, tasks = d.replica.CancelJob(d.now(), job)
+		actions, tasks = d.replica.CancelJob(d.now(), rpc.Asker(ctx), job)
 		d.perform(actions)
 		return nil
 	})
@@ -49,7 +52,7 @@ func (d *Daemon) RetryJob(ctx context.Context, job string) (tasks int64, err err
 	}
 	err = d.changed(ctx, func() (err error) {
 		var actions *scheduler.Actions
-		actions, tasks, err = d.replica.RetryJob(d.now(), job)
+		actions, tasks, err = d.replica.RetryJob(d.now(), rpc.Asker(ctx), job)
 		d.perform(actions)
 		return err
 	})
@@ -59,7 +62,7 @@ func (d *Daemon) RetryJob(ctx context.Context, job string) (tasks int64, err err
 // ForgetJob forgets a job that has ended; false: it is not known here.
 func (d *Daemon) ForgetJob(ctx context.Context, job string) (known bool, err error) {
 	err = d.changed(ctx, func() (err error) {
-		known, err = d.replica.ForgetJob(job)
+		known, err = d.replica.ForgetJob(rpc.Asker(ctx), job)
 		return err
 	})
 	return known, err

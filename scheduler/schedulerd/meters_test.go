@@ -104,7 +104,7 @@ func TestRefusalsAndErrorsAreCounted(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.mu.Lock()
-	if err := d.replica.Admit("c", 1<<40); !errors.Is(err, cluster.Overloaded) {
+	if err := d.replica.Admit("", "c", 1<<40); !errors.Is(err, cluster.Overloaded) {
 		t.Error(err)
 	}
 	d.mu.Unlock()

@@ -19,9 +19,9 @@ type Capture struct {
 // NewCapture returns what takes the output of a task. What a configured type prints is counted, and its end kept.
 func NewCapture(to *spool.Spool, s *worker.Start) *Capture {
 	if s.Command == nil {
-		return &Capture{Recording: (*spool.Spool)(nil).Begin("", s.TaskID, s.Attempt)}
+		return &Capture{Recording: (*spool.Spool)(nil).Begin(s.User, "", s.TaskID, s.Attempt)}
 	}
-	return &Capture{Recording: to.Begin(s.Command.Job, s.TaskID, s.Attempt)}
+	return &Capture{Recording: to.Begin(s.User, s.Command.Job, s.TaskID, s.Attempt)}
 }
 
 // Stdout takes standard output, or all that a task prints.

@@ -73,10 +73,10 @@ func TestCommandEnv(t *testing.T) {
 
 // What is emulated needs no permission; what passes no time for commands runs none.
 func TestWhichExecutorsRunCommands(t *testing.T) {
-	if err := (Sleep{}).Allows(&cluster.Template{}); err != nil {
+	if err := (Sleep{}).Allows("", &cluster.Template{}); err != nil {
 		t.Error(err)
 	}
-	if err := (Base{}).Allows(&cluster.Template{}); err == nil {
+	if err := (Base{}).Allows("", &cluster.Template{}); err == nil {
 		t.Error("an executor of types runs commands")
 	}
 }

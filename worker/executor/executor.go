@@ -17,8 +17,9 @@ type Executor interface {
 	// Run runs one task to its end. When ctx ends it stops the execution, all of it, and returns: timed out
 	// if that was a deadline, cancelled otherwise.
 	Run(ctx context.Context, s worker.Start) worker.Result
-	// Allows says why the executor may not run a command here, if so, and which setting to change.
-	Allows(t *cluster.Template) error
+	// Allows says why the executor may not run a command for a user here, if so, and which setting to change. An empty user is nobody
+	// in particular.
+	Allows(user string, t *cluster.Template) error
 	// Check fails when something is missing that tasks need. It removes what earlier processes of the
 	// worker have left behind, and comes before the first task.
 	Check() error
@@ -40,7 +41,7 @@ type Executor interface {
 type Base struct{}
 
 // Allows refuses every command: an executor of types runs none.
-func (Base) Allows(*cluster.Template) error {
+func (Base) Allows(string, *cluster.Template) error {
 	return errors.New("worker.executor names an executor that runs no commands: leave it empty, and list programs in process.allow")
 }
 

@@ -21,7 +21,7 @@ type Sleep struct {
 func (Sleep) Emulates() bool { return true }
 
 // Allows every command: none of it happens.
-func (Sleep) Allows(*cluster.Template) error { return nil }
+func (Sleep) Allows(string, *cluster.Template) error { return nil }
 
 // Run waits. The result's CPU time and memory are zero.
 func (e Sleep) Run(ctx context.Context, s worker.Start) worker.Result {

@@ -9,6 +9,7 @@ import (
 
 // attempt is one execution of a task. The spool's lock guards it.
 type attempt struct {
+	user      string // whose task it was; empty: nobody's in particular
 	job, task string
 	number    int
 	streams   [2]stream // standard output and standard error

@@ -78,7 +78,7 @@ func (s *Spool) create(a *attempt, stream int) (path string, file *os.File, err 
 		}
 	}
 	if err == nil && s.cfg.Give != nil {
-		if err = s.cfg.Give(file); err != nil {
+		if err = s.cfg.Give(a.user, file); err != nil {
 			return "", nil, errors.Join(err, file.Close(), os.Remove(path))
 		}
 	}
@@ -92,7 +92,7 @@ func newFile(path string) (*os.File, error) {
 }
 
 func (s *Spool) path(a *attempt, ending string) string {
-	return filepath.Join(s.cfg.Folder, stem(a.job, a.task, a.number)+ending)
+	return filepath.Join(s.cfg.Folder, stem(a.user, a.job, a.task, a.number)+ending)
 }
 
 // erase removes the files of an attempt, and the folders that are empty then.
@@ -121,7 +121,7 @@ func (s *Spool) erase(a *attempt) {
 // again returns the attempt that was begun once more after a doomed one, under its name; one without files if there is none.
 func (s *Spool) again(a *attempt) *attempt {
 	for at := s.newest[a.task]; at != nil; at = at.older {
-		if at.number == a.number && at.job == a.job {
+		if at.number == a.number && at.job == a.job && at.user == a.user {
 			return at
 		}
 	}
@@ -166,8 +166,8 @@ func (a *attempt) readLoss(path string) {
 // rebuild finds what earlier processes of the worker have kept: all of it has ended. Other files stay as they are.
 func (s *Spool) rebuild() error {
 	type key struct {
-		task   string
-		number int
+		user, task string
+		number     int
 	}
 	found, since, losses := map[key]*attempt{}, map[*attempt]time.Time{}, map[*attempt]string{}
 	err := filepath.WalkDir(s.cfg.Folder, func(path string, entry fs.DirEntry, err error) error {
@@ -175,16 +175,16 @@ func (s *Spool) rebuild() error {
 			return err
 		}
 		below, _ := filepath.Rel(s.cfg.Folder, path)
-		job, task, number, ending, ok := parse(below)
+		user, job, task, number, ending, ok := parse(below)
 		which := slices.Index(endings[:], ending)
 		info, err := entry.Info()
 		if !ok || err != nil || which < 0 && ending != lossEnding {
 			return nil
 		}
-		a := found[key{task, number}]
+		a := found[key{user, task, number}]
 		if a == nil {
-			a = &attempt{job: job, task: task, number: number, ended: true}
-			found[key{task, number}] = a
+			a = &attempt{user: user, job: job, task: task, number: number, ended: true}
+			found[key{user, task, number}] = a
 		}
 		switch {
 		case a.job != job: // there is one of the same name: this file is of no use

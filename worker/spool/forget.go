@@ -1,8 +1,10 @@
 package spool
 
-// Forget removes what the tasks of a job printed. Of those that run nothing more is kept. From now on nobody finds it; the
-// files of a hundred thousand tasks take seconds, in which others must not wait, so they go one after another.
-func (s *Spool) Forget(job string) {
+import "dodoor/internal/cluster"
+
+// Forget removes what the tasks of a job printed, as far as the asker sees them. Of those that run nothing more is kept. From now on
+// nobody finds it; the files of a hundred thousand tasks take seconds, in which others must not wait, so they go one after another.
+func (s *Spool) Forget(by cluster.Asker, job string) {
 	if s == nil {
 		return
 	}
@@ -11,7 +13,7 @@ func (s *Spool) Forget(job string) {
 	busy := s.doomed.Len() > 0
 	for _, newest := range s.newest {
 		for a := newest; a != nil; a = a.older {
-			if a.job == job {
+			if a.job == job && by.Sees(a.user) {
 				s.detach(a)
 				s.doomed.PushBack(a)
 			}

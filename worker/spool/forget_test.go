@@ -21,9 +21,9 @@ func TestForgetInTurns(t *testing.T) {
 	}
 	s.erasing.Add(1) // as if somebody were at it
 	s.doomed.PushBack(&attempt{})
-	s.Forget("j")
+	s.Forget(cluster.Everybody, "j")
 	for i := range 100 {
-		isUnknown(t, s, cluster.OutputRequest{TaskID: fmt.Sprint(i)})
+		isUnknown(t, s, cluster.OutputRequest{For: cluster.Everybody, TaskID: fmt.Sprint(i)})
 	}
 	if s.doomed.Len() != 101 || s.bytes != 100*(fileCost+10) {
 		t.Errorf("%d attempts wait, %d bytes", s.doomed.Len(), s.bytes)
@@ -34,7 +34,7 @@ func TestForgetInTurns(t *testing.T) {
 	if left := len(files(t, folder)); left != 1+2*96 {
 		t.Errorf("%d files and folders after five steps", left)
 	}
-	ended, runs := s.Begin("j", "98", 1), s.Begin("j", "99", 1)
+	ended, runs := s.Begin("", "j", "98", 1), s.Begin("", "j", "99", 1)
 	fmt.Fprint(ended.Stdout(), "again, too much")
 	ended.End()
 	fmt.Fprint(runs.Stderr(), "again")
@@ -45,10 +45,10 @@ func TestForgetInTurns(t *testing.T) {
 		t.Errorf("%v, want %v; %d bytes", got, want, s.bytes)
 	}
 	runs.End()
-	if text, last := read(t, s, cluster.OutputRequest{TaskID: "98"}); text != "again, too" || last.Loss == "" {
+	if text, last := read(t, s, cluster.OutputRequest{For: cluster.Everybody, TaskID: "98"}); text != "again, too" || last.Loss == "" {
 		t.Errorf("%q, %+v", text, last)
 	}
-	if text, _ := read(t, s, cluster.OutputRequest{TaskID: "99", Errors: true}); text != "again" {
+	if text, _ := read(t, s, cluster.OutputRequest{For: cluster.Everybody, TaskID: "99", Errors: true}); text != "again" {
 		t.Errorf("%q", text)
 	}
 }
@@ -60,11 +60,11 @@ func TestTheForgottenMakesRoom(t *testing.T) {
 	printed(s, "j", "t", 1, "x", "")
 	s.erasing.Add(1)
 	s.doomed.PushBack(&attempt{})
-	s.Forget("j")
+	s.Forget(cluster.Everybody, "j")
 	printed(s, "new", "n", 1, "x", "")
 	s.erasing.Done()
 	for _, task := range []string{"k", "n"} {
-		if text, _ := read(t, s, cluster.OutputRequest{TaskID: task}); text != "x" {
+		if text, _ := read(t, s, cluster.OutputRequest{For: cluster.Everybody, TaskID: task}); text != "x" {
 			t.Errorf("%s: %q", task, text)
 		}
 	}
@@ -81,7 +81,7 @@ func TestAttemptsAreBounded(t *testing.T) {
 	if len(s.newest) != 5 || len(files(t, folder)) != 6 || s.bytes != 5*(fileCost+1) {
 		t.Errorf("%d attempts, %v, %d bytes", len(s.newest), files(t, folder), s.bytes)
 	}
-	isUnknown(t, s, cluster.OutputRequest{TaskID: "14"})
+	isUnknown(t, s, cluster.OutputRequest{For: cluster.Everybody, TaskID: "14"})
 }
 
 // Somebody who makes the folder among the temporary files before the first print gets nothing, and has nothing overwritten.
@@ -112,7 +112,7 @@ func TestAFolderThatSomebodyElseMade(t *testing.T) {
 			t.Fatal(err)
 		}
 		printed(s, "j", "t", 1, "evil", "")
-		_, last := read(t, s, cluster.OutputRequest{TaskID: "t"})
+		_, last := read(t, s, cluster.OutputRequest{For: cluster.Everybody, TaskID: "t"})
 		if text, _ := os.ReadFile(victim); string(text) != "old" || last.Kept != 0 || !strings.Contains(last.Loss, "for this user alone") {
 			t.Errorf("%s: the file has %q: %+v", what, text, last)
 		}

@@ -18,7 +18,7 @@ func TestRestart(t *testing.T) {
 	s := open(t, folder, 10, 1<<30)
 	printed(s, "j", "whole", 1, "whole", "")
 	printed(s, "j", "cut", 2, "0123456789abc", "")
-	running := s.Begin("", "runs", 1)
+	running := s.Begin("", "", "runs", 1)
 	fmt.Fprint(running.Stdout(), "half")
 	if err := os.WriteFile(filepath.Join(folder, "notes"), nil, 0o600); err != nil {
 		t.Fatal(err)
@@ -32,13 +32,13 @@ func TestRestart(t *testing.T) {
 	s = open(t, folder, 10, 1<<30)
 	for task, want := range map[string]string{"whole": "whole 5 ", "runs": "half 4 the worker ended before the task did",
 		"cut": "0123456789 13 truncated: worker w keeps 0 MiB of a task (worker.spool_task_mb)"} {
-		text, last := read(t, s, cluster.OutputRequest{TaskID: task})
+		text, last := read(t, s, cluster.OutputRequest{For: cluster.Everybody, TaskID: task})
 		if got := fmt.Sprint(text, " ", last.Printed, " ", last.Loss); got != want || !last.Ended {
 			t.Errorf("%s: %q, want %q; %+v", task, got, want, last)
 		}
 	}
-	s.Forget("j")
-	s.Forget("")
+	s.Forget(cluster.Everybody, "j")
+	s.Forget(cluster.Everybody, "")
 	s.erasing.Wait()
 	if got := files(t, folder); !slices.Equal(got, []string{"notes"}) {
 		t.Errorf("%v is left", got)
@@ -48,7 +48,7 @@ func TestRestart(t *testing.T) {
 // A disk that is full, or a folder that cannot be written, costs output and nothing else.
 func TestFullDisk(t *testing.T) {
 	s := open(t, t.TempDir(), 1<<20, 1<<30)
-	r := s.Begin("j", "t", 1)
+	r := s.Begin("", "j", "t", 1)
 	fmt.Fprint(r.Stdout(), "kept")
 	r.files[0].Close()
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
@@ -63,11 +63,11 @@ func TestFullDisk(t *testing.T) {
 	}
 	fmt.Fprint(r.Stderr(), "fine")
 	r.End()
-	text, last := read(t, s, cluster.OutputRequest{TaskID: "t"})
+	text, last := read(t, s, cluster.OutputRequest{For: cluster.Everybody, TaskID: "t"})
 	if text != "kept" || last.Printed != 16 || last.Kept != 4 || !strings.Contains(last.Loss, "no space left on device") {
 		t.Errorf("%q, %+v", text, last)
 	}
-	if text, last := read(t, s, cluster.OutputRequest{TaskID: "t", Errors: true}); text != "fine" || last.Loss != "" {
+	if text, last := read(t, s, cluster.OutputRequest{For: cluster.Everybody, TaskID: "t", Errors: true}); text != "fine" || last.Loss != "" {
 		t.Errorf("%q, %+v", text, last)
 	}
 	if s.bytes != 2*fileCost+8 {
@@ -86,7 +86,7 @@ func TestFullDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	printed(s, "j", "t", 1, "x", "")
-	_, last = read(t, s, cluster.OutputRequest{TaskID: "t"})
+	_, last = read(t, s, cluster.OutputRequest{For: cluster.Everybody, TaskID: "t"})
 	if last.Printed != 1 || last.Kept != 0 || !strings.Contains(last.Loss, "the spool cannot be written") {
 		t.Errorf("%+v", last)
 	}
@@ -127,7 +127,7 @@ func TestDefaultFolder(t *testing.T) {
 	if s, err = New(cfg); err != nil {
 		t.Fatal(err)
 	}
-	if text, _ := read(t, s, cluster.OutputRequest{TaskID: "t"}); text != "x" {
+	if text, _ := read(t, s, cluster.OutputRequest{For: cluster.Everybody, TaskID: "t"}); text != "x" {
 		t.Errorf("%q", text)
 	}
 	s.Close()
@@ -136,15 +136,16 @@ func TestDefaultFolder(t *testing.T) {
 // Without a spool, output is counted.
 func TestNoSpool(t *testing.T) {
 	var s *Spool
-	r := s.Begin("j", "t", 1)
+	r := s.Begin("", "j", "t", 1)
 	fmt.Fprint(r.Stdout(), "abc")
 	r.Lost("whatever")
 	r.End()
-	s.Forget("j")
+	s.Forget(cluster.Everybody, "j")
 	if r.Printed() != 3 || s.Close() != nil {
 		t.Errorf("%d", r.Printed())
 	}
-	if _, err := s.Read(t.Context(), cluster.OutputRequest{TaskID: "t", Max: 1}, true); cluster.CodeOf(err) != cluster.UnknownTask {
+	request := cluster.OutputRequest{For: cluster.Everybody, TaskID: "t", Max: 1}
+	if _, err := s.Read(t.Context(), request, true); cluster.CodeOf(err) != cluster.UnknownTask {
 		t.Error(err)
 	}
 }

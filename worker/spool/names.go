@@ -7,14 +7,17 @@ import (
 	"strings"
 )
 
-// The files of an attempt are JOB/TASK.ATTEMPT and one of these.
+// The files of an attempt are JOB/TASK.ATTEMPT, below a folder of the user where one is known, and one of these.
 var endings = [2]string{".out", ".err"}
 
 // lossEnding is that of a file that says what was not kept.
 const lossEnding = ".loss"
 
-// noJob is the folder of tasks without a job.
-const noJob = "-"
+// noJob is the folder of tasks without a job, and ofUser what the folder of a user begins with: no name does, encoded.
+const (
+	noJob  = "-"
+	ofUser = "~"
+)
 
 // mostOfName is how long a part of an encoded name is. A longer one goes on in a folder: no file may have more than 255.
 const (
@@ -69,16 +72,19 @@ func decode(path string) (name string, ok bool) {
 }
 
 // stem is the path of an attempt's files below the folder, up to their endings.
-func stem(job, task string, number int) string {
-	folder := noJob
+func stem(user, job, task string, number int) string {
+	above, folder := "", noJob
+	if user != "" {
+		above = ofUser + encode(user)
+	}
 	if job != "" {
 		folder = encode(job)
 	}
-	return filepath.Join(folder, encode(task)+"."+strconv.Itoa(number))
+	return filepath.Join(above, folder, encode(task)+"."+strconv.Itoa(number))
 }
 
 // parse is the inverse of stem with an ending.
-func parse(path string) (job, task string, number int, ending string, ok bool) {
+func parse(path string) (user, job, task string, number int, ending string, ok bool) {
 	cut := strings.LastIndexByte(path, '.')
 	if cut < 0 {
 		return
@@ -92,13 +98,19 @@ func parse(path string) (job, task string, number int, ending string, ok bool) {
 		return
 	}
 	folder, rest := split(path[:cut])
+	if above, found := strings.CutPrefix(folder, ofUser); found {
+		if user, ok = decode(above); !ok {
+			return
+		}
+		folder, rest = split(rest)
+	}
 	if folder != noJob {
 		if job, ok = decode(folder); !ok {
 			return
 		}
 	}
 	task, ok = decode(rest)
-	return job, task, number, ending, ok
+	return user, job, task, number, ending, ok
 }
 
 // split separates the folder of the job, which goes on where its name does, from what is below it.

@@ -15,27 +15,32 @@ import (
 
 // history is what one attempt printed, and what came of it.
 type history struct {
-	job, task string
-	number    int
-	r         *Recording // nil: of an earlier process
-	texts     [2]string
-	ended     bool
-	forgotten bool
+	user, job, task string
+	number          int
+	r               *Recording // nil: of an earlier process
+	texts           [2]string
+	ended           bool
+	forgotten       bool
 }
 
 // machine drives a spool and remembers all that was printed.
 type machine struct {
 	s      *Spool
 	folder string
-	all    []*history // by their ends, those that run last
+	all    []*history     // by their ends, those that run last
+	counts map[string]int // by user: their tasks have the same names
 }
 
 func (m *machine) begin(t *rapid.T) {
-	h := &history{job: rapid.SampledFrom([]string{"", "j", "a/b"}).Draw(t, "job"), task: fmt.Sprint("t", len(m.all)%7),
-		number: 1 + len(m.all)/7}
-	h.r = m.s.Begin(h.job, h.task, h.number)
+	user := users.Draw(t, "user")
+	n := m.counts[user]
+	m.counts[user]++
+	h := &history{user: user, job: rapid.SampledFrom([]string{"", "j", "a/b"}).Draw(t, "job"), task: fmt.Sprint("t", n%7), number: 1 + n/7}
+	h.r = m.s.Begin(h.user, h.job, h.task, h.number)
 	m.all = append(m.all, h)
 }
+
+var users = rapid.SampledFrom([]string{"", "alice", "bob"})
 
 func (m *machine) running(t *rapid.T) *history {
 	var running []*history
@@ -71,12 +76,13 @@ func (m *machine) end(t *rapid.T) {
 
 func (m *machine) forget(t *rapid.T) {
 	job := rapid.SampledFrom([]string{"j", "a/b"}).Draw(t, "job")
-	m.s.Forget(job)
+	by := cluster.Asker{User: users.Draw(t, "user"), All: rapid.IntRange(0, 4).Draw(t, "operator") == 0}
+	m.s.Forget(by, job)
 	if m.s.erasing.Wait(); m.s.doomed.Len() > 0 {
 		t.Fatalf("%d forgotten attempts have files", m.s.doomed.Len())
 	}
 	for _, h := range m.all {
-		h.forgotten = h.forgotten || h.job == job
+		h.forgotten = h.forgotten || h.job == job && by.Sees(h.user)
 	}
 }
 
@@ -113,7 +119,8 @@ func (m *machine) check(t *rapid.T) {
 	for _, h := range m.all {
 		kept := int64(0)
 		for stream, text := range h.texts {
-			c, err := m.s.Read(t.Context(), cluster.OutputRequest{TaskID: h.task, Attempt: h.number, Errors: stream == 1, Max: 1 << 20}, false)
+			c, err := m.s.Read(t.Context(), cluster.OutputRequest{For: cluster.Asker{User: h.user}, TaskID: h.task,
+				Attempt: h.number, Errors: stream == 1, Max: 1 << 20}, false)
 			switch {
 			case err != nil && (h.forgotten || h.ended):
 				continue // it may have made room
@@ -130,8 +137,8 @@ func (m *machine) check(t *rapid.T) {
 	}
 }
 
-// Whatever happens, what is read is a beginning of what was printed, nothing is missing without a word, and the bounds
-// hold on the disk.
+// Whatever happens, what is read is a beginning of what was printed, of nobody else's task of that name, nothing is missing without a
+// word, and the bounds hold on the disk.
 func TestSpoolAgainstHistory(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		parent, err := os.MkdirTemp("", "spool-test")
@@ -139,7 +146,7 @@ func TestSpoolAgainstHistory(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer os.RemoveAll(parent)
-		m := &machine{folder: filepath.Join(parent, "spool")}
+		m := &machine{folder: filepath.Join(parent, "spool"), counts: map[string]int{}}
 		if m.s, err = New(Config{Worker: "w", Folder: m.folder, TaskBytes: 5000, Bytes: 40_000}); err != nil {
 			t.Fatal(err)
 		}

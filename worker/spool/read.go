@@ -69,10 +69,10 @@ func (s *Spool) look(r *cluster.OutputRequest, expected bool) (c cluster.OutputC
 	return c, news, nil
 }
 
-// attempt returns the one that a request is about, if it is known.
+// attempt returns the one that a request is about, if it is known, and the asker sees it.
 func (s *Spool) attempt(r *cluster.OutputRequest) *attempt {
 	a := s.newest[r.TaskID]
-	for a != nil && r.Attempt > 0 && a.number != r.Attempt {
+	for a != nil && (!r.For.Sees(a.user) || r.Attempt > 0 && a.number != r.Attempt) {
 		a = a.older
 	}
 	return a

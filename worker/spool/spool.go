@@ -20,7 +20,8 @@ type Config struct {
 	TaskBytes int64  // of one attempt, both streams together
 	Bytes     int64  // of all of them
 
-	Give func(file *os.File) error // gives a file to whom the programs run as; nil: it stays this process's
+	// Give gives a file to whom a user's programs run as; nil: it stays this process's.
+	Give func(user string, file *os.File) error
 }
 
 // What the index and the folder bear beyond bytes.
@@ -86,9 +87,9 @@ func (s *Spool) Close() error {
 	return err
 }
 
-// Begin notes that an attempt of a task begins.
-func (s *Spool) Begin(job, task string, number int) *Recording {
-	a := &attempt{job: job, task: task, number: max(number, 1)}
+// Begin notes that an attempt of a user's task begins.
+func (s *Spool) Begin(user, job, task string, number int) *Recording {
+	a := &attempt{user: user, job: job, task: task, number: max(number, 1)}
 	if s == nil {
 		return &Recording{attempt: a}
 	}
@@ -102,23 +103,22 @@ func (s *Spool) Begin(job, task string, number int) *Recording {
 	return &Recording{spool: s, attempt: a}
 }
 
-// insert puts an attempt where it belongs among those of its task, the newest first. One of the same number gives way.
+// insert puts an attempt where it belongs among those of its task, the newest first. One of the same number gives way, unless it is
+// of another user's task, which had the same name.
 func (s *Spool) insert(a *attempt) {
-	at := s.newest[a.task]
-	if at == nil || at.number < a.number {
-		a.older, s.newest[a.task] = at, a
-		return
+	for at := s.newest[a.task]; at != nil && at.number >= a.number; at = at.older {
+		if at.number == a.number && at.user == a.user {
+			s.remove(at)
+			break
+		}
 	}
-	if at.number == a.number {
-		s.remove(at)
-		s.insert(a)
+	at := s.newest[a.task]
+	if at == nil || at.number <= a.number {
+		a.older, s.newest[a.task] = at, a
 		return
 	}
 	for at.older != nil && at.older.number > a.number {
 		at = at.older
-	}
-	if same := at.older; same != nil && same.number == a.number {
-		s.remove(same)
 	}
 	a.older, at.older = at.older, a
 }

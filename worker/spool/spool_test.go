@@ -34,7 +34,7 @@ func open(t testing.TB, folder string, task, all int64) *Spool {
 
 // printed runs an attempt that prints two texts.
 func printed(s *Spool, job, task string, number int, out, errs string) {
-	r := s.Begin(job, task, number)
+	r := s.Begin("", job, task, number)
 	fmt.Fprint(r.Stdout(), out)
 	fmt.Fprint(r.Stderr(), errs)
 	r.End()
@@ -86,23 +86,23 @@ func TestStreamsAndAttemptsAreApart(t *testing.T) {
 		want    string
 		attempt int
 	}{
-		{cluster.OutputRequest{TaskID: "t", Attempt: 1}, "first", 1},
-		{cluster.OutputRequest{TaskID: "t", Attempt: 1, Errors: true}, "oops", 1},
-		{cluster.OutputRequest{TaskID: "t", Attempt: 2}, "second", 2},
-		{cluster.OutputRequest{TaskID: "t", Attempt: 2, Errors: true}, "", 2},
-		{cluster.OutputRequest{TaskID: "t"}, "", 3},
-		{cluster.OutputRequest{TaskID: "t", Errors: true}, "third", 3},
-		{cluster.OutputRequest{TaskID: "alone"}, "\x00\xff\n", 1},
+		{cluster.OutputRequest{For: cluster.Everybody, TaskID: "t", Attempt: 1}, "first", 1},
+		{cluster.OutputRequest{For: cluster.Everybody, TaskID: "t", Attempt: 1, Errors: true}, "oops", 1},
+		{cluster.OutputRequest{For: cluster.Everybody, TaskID: "t", Attempt: 2}, "second", 2},
+		{cluster.OutputRequest{For: cluster.Everybody, TaskID: "t", Attempt: 2, Errors: true}, "", 2},
+		{cluster.OutputRequest{For: cluster.Everybody, TaskID: "t"}, "", 3},
+		{cluster.OutputRequest{For: cluster.Everybody, TaskID: "t", Errors: true}, "third", 3},
+		{cluster.OutputRequest{For: cluster.Everybody, TaskID: "alone"}, "\x00\xff\n", 1},
 	} {
 		text, last := read(t, s, c.q)
 		if text != c.want || !last.Ended || last.Attempt != c.attempt || last.Loss != "" || last.Printed != int64(len(c.want)) {
 			t.Errorf("%+v: %q, %+v", c.q, text, last)
 		}
 	}
-	isUnknown(t, s, cluster.OutputRequest{TaskID: "t", Attempt: 4})
-	isUnknown(t, s, cluster.OutputRequest{TaskID: "other"})
+	isUnknown(t, s, cluster.OutputRequest{For: cluster.Everybody, TaskID: "t", Attempt: 4})
+	isUnknown(t, s, cluster.OutputRequest{For: cluster.Everybody, TaskID: "other"})
 	printed(s, "j", "t", 2, "again", "")
-	if text, _ := read(t, s, cluster.OutputRequest{TaskID: "t", Attempt: 2}); text != "again" {
+	if text, _ := read(t, s, cluster.OutputRequest{For: cluster.Everybody, TaskID: "t", Attempt: 2}); text != "again" {
 		t.Errorf("an attempt that was run again printed %q", text)
 	}
 }
@@ -120,10 +120,10 @@ func TestSilenceCostsNoFile(t *testing.T) {
 	if len(s.newest) != maxSilent {
 		t.Errorf("%d attempts are remembered, want %d", len(s.newest), maxSilent)
 	}
-	if _, last := read(t, s, cluster.OutputRequest{TaskID: fmt.Sprint(maxSilent)}); !last.Ended {
+	if _, last := read(t, s, cluster.OutputRequest{For: cluster.Everybody, TaskID: fmt.Sprint(maxSilent)}); !last.Ended {
 		t.Errorf("%+v", last)
 	}
-	isUnknown(t, s, cluster.OutputRequest{TaskID: "9"})
+	isUnknown(t, s, cluster.OutputRequest{For: cluster.Everybody, TaskID: "9"})
 }
 
 // Much output takes the memory of little, and no more than the bound on disk.
@@ -133,7 +133,7 @@ func TestMemoryStaysFlat(t *testing.T) {
 	s := open(t, folder, bound, 1<<30)
 	block := make([]byte, 1<<20)
 	rand.NewChaCha8([32]byte{}).Read(block)
-	r := s.Begin("j", "t", 1)
+	r := s.Begin("", "j", "t", 1)
 	before := heap()
 	for range all / len(block) {
 		r.Stdout().Write(block)
@@ -142,7 +142,7 @@ func TestMemoryStaysFlat(t *testing.T) {
 		t.Errorf("the heap has grown by %d bytes", grown)
 	}
 	r.End()
-	c, err := s.Read(t.Context(), cluster.OutputRequest{TaskID: "t", Offset: bound - 5, Max: 100}, false)
+	c, err := s.Read(t.Context(), cluster.OutputRequest{For: cluster.Everybody, TaskID: "t", Offset: bound - 5, Max: 100}, false)
 	if err != nil || c.Printed != all || c.Kept != bound || !bytes.Equal(c.Data, block[len(block)-5:]) || r.Printed() != all ||
 		c.Loss != "truncated: worker w keeps 10 MiB of a task (worker.spool_task_mb)" {
 		t.Errorf("%d of %d, %q, %v", c.Kept, c.Printed, c.Loss, err)
@@ -165,14 +165,14 @@ func TestTheOldestEndedGoesFirst(t *testing.T) {
 	folder := t.TempDir()
 	s := open(t, folder, 1<<20, 3*(fileCost+100))
 	text := strings.Repeat("x", 100)
-	running := s.Begin("j", "runs", 1)
+	running := s.Begin("", "j", "runs", 1)
 	fmt.Fprint(running.Stdout(), text)
 	printed(s, "j", "a", 1, text, "")
 	printed(s, "j", "b", 1, text, "")
 	printed(s, "j", "c", 1, text, "")
-	isUnknown(t, s, cluster.OutputRequest{TaskID: "a"})
+	isUnknown(t, s, cluster.OutputRequest{For: cluster.Everybody, TaskID: "a"})
 	fmt.Fprint(running.Stderr(), text)
-	isUnknown(t, s, cluster.OutputRequest{TaskID: "b"})
+	isUnknown(t, s, cluster.OutputRequest{For: cluster.Everybody, TaskID: "b"})
 	if got, want := files(t, folder), []string{"j", "j/c.1.out", "j/runs.1.err", "j/runs.1.out"}; !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
@@ -180,7 +180,7 @@ func TestTheOldestEndedGoesFirst(t *testing.T) {
 	fmt.Fprint(running.Stdout(), strings.Repeat("z", fileCost))
 	fmt.Fprint(running.Stdout(), "nothing after a gap")
 	running.End()
-	got, last := read(t, s, cluster.OutputRequest{TaskID: "runs"})
+	got, last := read(t, s, cluster.OutputRequest{For: cluster.Everybody, TaskID: "runs"})
 	if got != text+strings.Repeat("y", 200) || last.Printed != 300+fileCost+19 || !strings.Contains(last.Loss, "worker.spool_mb") {
 		t.Errorf("%d bytes, %+v", len(got), last)
 	}
@@ -189,17 +189,17 @@ func TestTheOldestEndedGoesFirst(t *testing.T) {
 func TestForget(t *testing.T) {
 	folder := t.TempDir()
 	s := open(t, folder, 1<<20, 1<<30)
-	running := s.Begin("a/b", "runs", 1)
+	running := s.Begin("", "a/b", "runs", 1)
 	fmt.Fprint(running.Stdout(), "x")
 	printed(s, "a/b", "t", 1, "x", "y")
 	printed(s, "a/b", "t", 2, "x", "y")
 	printed(s, "other", "u", 1, "x", "")
-	s.Forget("a/b")
-	isUnknown(t, s, cluster.OutputRequest{TaskID: "t"})
+	s.Forget(cluster.Everybody, "a/b")
+	isUnknown(t, s, cluster.OutputRequest{For: cluster.Everybody, TaskID: "t"})
 	fmt.Fprint(running.Stdout(), "more")
 	fmt.Fprint(running.Stderr(), "more")
 	running.End()
-	isUnknown(t, s, cluster.OutputRequest{TaskID: "runs"})
+	isUnknown(t, s, cluster.OutputRequest{For: cluster.Everybody, TaskID: "runs"})
 	s.erasing.Wait()
 	if got, want := files(t, folder), []string{"other", "other/u.1.out"}; !slices.Equal(got, want) || s.bytes != fileCost+1 {
 		t.Errorf("%v, want %v; %d bytes", got, want, s.bytes)
@@ -211,11 +211,11 @@ func TestFollow(t *testing.T) {
 	folder := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		s := open(t, folder, 1<<20, 1<<30)
-		q := cluster.OutputRequest{TaskID: "t", Max: 100, Wait: time.Minute}
+		q := cluster.OutputRequest{For: cluster.Everybody, TaskID: "t", Max: 100, Wait: time.Minute}
 		begin := time.Now()
 		go func() {
 			<-time.After(time.Second)
-			r := s.Begin("j", "t", 1)
+			r := s.Begin("", "j", "t", 1)
 			<-time.After(time.Second)
 			fmt.Fprint(r.Stderr(), "not that")
 			<-time.After(time.Second)
@@ -258,7 +258,7 @@ func TestTenThousandTasks(t *testing.T) {
 	}
 	all.Wait()
 	for _, task := range []string{"0.0", "9.999", "3.141"} {
-		text, _ := read(t, s, cluster.OutputRequest{TaskID: task})
+		text, _ := read(t, s, cluster.OutputRequest{For: cluster.Everybody, TaskID: task})
 		if want := "line of " + strings.ReplaceAll(task, ".", " ") + "\n"; text != want {
 			t.Errorf("%s printed %q", task, text)
 		}

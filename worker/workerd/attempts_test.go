@@ -16,7 +16,7 @@ func TestOutputOfALaterAttemptThatWaits(t *testing.T) {
 	folder := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		b := start(t, runsCommands(folder))
-		first := b.cfg.Spool.Begin("j", "t", 1)
+		first := b.cfg.Spool.Begin("", "j", "t", 1)
 		fmt.Fprint(first.Stdout(), "first")
 		first.End()
 		begin := time.Now()

@@ -20,7 +20,7 @@ type printing struct {
 	spool *spool.Spool
 }
 
-func (p printing) Allows(t *cluster.Template) error {
+func (p printing) Allows(_ string, t *cluster.Template) error {
 	if t.Argv[0] == "bad" {
 		return fmt.Errorf("worker w1 may not run bad: process.allow has only good")
 	}

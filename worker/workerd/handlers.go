@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"dodoor/internal/cluster"
+	"dodoor/internal/rpc"
 	"dodoor/internal/telemetry"
 	"dodoor/worker"
 )
@@ -42,10 +43,10 @@ func (d *Daemon) Probe(context.Context, string, cluster.Resources) (cluster.Prob
 }
 
 // Cancel ends a task, or what a scheduler has of it; false: it is not held here, not for that scheduler, or has ended.
-func (d *Daemon) Cancel(_ context.Context, taskID, scheduler string) (bool, error) {
+func (d *Daemon) Cancel(ctx context.Context, taskID, scheduler string) (bool, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	actions, found := d.node.Cancel(d.now(), taskID, scheduler)
+	actions, found := d.node.Cancel(d.now(), rpc.Asker(ctx), taskID, scheduler)
 	d.perform(actions)
 	return found, nil
 }
@@ -64,7 +65,8 @@ func (d *Daemon) Drain(_ context.Context, draining bool) error {
 }
 
 // Tasks answers a task query.
-func (d *Daemon) Tasks(_ context.Context, q cluster.TaskQuery) ([]cluster.TaskStatus, error) {
+func (d *Daemon) Tasks(ctx context.Context, q cluster.TaskQuery) ([]cluster.TaskStatus, error) {
+	q.For = rpc.Asker(ctx)
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.node.Tasks(q), nil

@@ -16,7 +16,7 @@ type slow struct {
 	looks, answers chan struct{}
 }
 
-func (s slow) Allows(*cluster.Template) error {
+func (s slow) Allows(string, *cluster.Template) error {
 	s.looks <- struct{}{}
 	<-s.answers
 	return nil

@@ -19,19 +19,22 @@ import (
 // anyImage is the entry of docker.images that allows all.
 const anyImage = "*"
 
-// Allows says why a command may not run here, if so. Whether the image is there is for the engine to say when it runs.
-func (d *Executor) Allows(t *cluster.Template) error {
+// Allows says why a command may not run for a user here, if so. Whether the image is there is for the engine to say when it runs.
+func (d *Executor) Allows(user string, t *cluster.Template) error {
 	if err := executor.CheckCommand(t); err != nil {
 		return err
 	}
+	images := executor.EntriesFor(d.cfg.Commands, user)
 	switch {
 	case len(d.cfg.Commands) == 0:
 		return fmt.Errorf("docker.images is empty on worker %s, so it runs no commands in containers", d.cfg.Worker)
+	case len(images) == 0:
+		return fmt.Errorf("docker.images has nothing for %s on worker %s", executor.Whom(user), d.cfg.Worker)
 	case t.Image == "":
 		return fmt.Errorf("worker %s runs commands in containers alone (worker.executor): name an image", d.cfg.Worker)
-	case !slices.Contains(d.cfg.Commands, anyImage) && !slices.Contains(d.cfg.Commands, t.Image):
+	case !slices.Contains(images, anyImage) && !slices.Contains(images, t.Image):
 		return fmt.Errorf("worker %s may not run image %s: docker.images has only %s; add it, or \"*\" for any", d.cfg.Worker, t.Image,
-			strings.Join(d.cfg.Commands, ", "))
+			strings.Join(images, ", "))
 	case t.Workdir != "" && !path.IsAbs(t.Workdir):
 		return fmt.Errorf("the working folder %.200q must be an absolute path of the container", t.Workdir)
 	}

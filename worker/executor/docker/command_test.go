@@ -186,7 +186,7 @@ func TestImagesThatAreAllowed(t *testing.T) {
 	} {
 		d := newFake(0, 0, "").executor()
 		d.cfg.Commands = c.allow
-		err := d.Allows(&c.t)
+		err := d.Allows("", &c.t)
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v, %+v: %v, want %q", c.allow, c.t, err, c.want)
 		}

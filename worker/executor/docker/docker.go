@@ -24,7 +24,7 @@ type Config struct {
 	TmpfsMB   int64        // size of each place that a task can write to, in MiB of its memory; 0: there is none
 	Worker    string       // whose containers they are
 	Images    []string     // that tasks need: Check wants them on the engine
-	Commands  []string     // images that commands may name; or "*"
+	Commands  []string     // images that commands may name; or "*"; with USER= before it for one user alone
 	Spool     *spool.Spool // keeps what commands print; nil: nobody does
 }
 
@@ -125,7 +125,7 @@ func (d *Executor) Run(ctx context.Context, s worker.Start) worker.Result {
 	x := &execution{Executor: d, task: &s, begin: time.Now(), capture: executor.NewCapture(d.cfg.Spool, &s)}
 	defer x.capture.End()
 	if s.Command != nil {
-		if err := d.Allows(s.Command.Template); err != nil {
+		if err := d.Allows(s.User, s.Command.Template); err != nil {
 			return executor.Failed(executor.NoExitCode, err)
 		}
 	}

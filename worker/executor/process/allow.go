@@ -18,17 +18,24 @@ const anything = "*"
 // taskPath is where programs without a path are looked up, as tasks do.
 const taskPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-// Allows says why a command may not run here, if so.
-func (p *Executor) Allows(t *cluster.Template) error {
-	return p.cfg.User.Do(func() error { return p.allows(t) })
+// Allows says why a command may not run for a user here, if so.
+func (p *Executor) Allows(user string, t *cluster.Template) error {
+	r, err := p.rulesOf(user)
+	if err != nil {
+		return fmt.Errorf("worker %s: %w", p.cfg.Worker, err)
+	}
+	return r.user.Do(func() error { return r.allows(t) })
 }
 
-func (p *Executor) allows(t *cluster.Template) error {
+func (p *rules) allows(t *cluster.Template) error {
 	if err := executor.CheckCommand(t); err != nil {
 		return err
 	}
-	if len(p.cfg.Allow) == 0 {
+	switch {
+	case len(p.cfg.Allow) == 0:
 		return fmt.Errorf("process.allow is empty on worker %s, so it runs no commands", p.cfg.Worker)
+	case len(p.allow) == 0:
+		return fmt.Errorf("process.allow has nothing for %s on worker %s", executor.Whom(p.submitter), p.cfg.Worker)
 	}
 	if t.Image != "" {
 		return fmt.Errorf("worker %s runs no containers (worker.executor), so nothing in image %.200q: name no image", p.cfg.Worker, t.Image)
@@ -52,20 +59,20 @@ func (p *Executor) allows(t *cluster.Template) error {
 }
 
 // allowsAny is about a program that is another one for every task.
-func (p *Executor) allowsAny(program string) error {
-	if slices.Contains(p.cfg.Allow, anything) {
+func (p *rules) allowsAny(program string) error {
+	if slices.Contains(p.allow, anything) {
 		return nil
 	}
 	return fmt.Errorf("worker %s would have to run any program for %.80q: process.allow has only %s, and \"*\" would allow it",
-		p.cfg.Worker, program, strings.Join(p.cfg.Allow, ", "))
+		p.cfg.Worker, program, strings.Join(p.allow, ", "))
 }
 
 // allowsProgram returns the path of a program that process.allow allows, by which it has to be started: on the way there
 // are no links that somebody could change after this look, or that lead elsewhere for another process. An entry allows the
 // program of its name in its folder, wherever links lead to that: a link to a program is another program. A folder allows
 // what is in it or below once all links are followed.
-func (p *Executor) allowsProgram(path string) (string, error) {
-	if slices.Contains(p.cfg.Allow, anything) {
+func (p *rules) allowsProgram(path string) (string, error) {
+	if slices.Contains(p.allow, anything) {
 		return path, nil
 	}
 	real, err := filepath.EvalSymlinks(path)
@@ -73,7 +80,7 @@ func (p *Executor) allowsProgram(path string) (string, error) {
 		return "", err
 	}
 	named := inFolder(path)
-	for _, entry := range p.cfg.Allow {
+	for _, entry := range p.allow {
 		folder := strings.HasSuffix(entry, "/")
 		switch {
 		case !folder && named != "" && inFolder(entry) == named, folder && below(entry, real) && below(entry, named):
@@ -87,7 +94,7 @@ func (p *Executor) allowsProgram(path string) (string, error) {
 		by += ", which is " + real
 	}
 	return "", fmt.Errorf("worker %s may not run %s: process.allow has only %s; add the program, its folder with a slash behind it, or "+
-		"\"*\" for any", p.cfg.Worker, by, strings.Join(p.cfg.Allow, ", "))
+		"\"*\" for any", p.cfg.Worker, by, strings.Join(p.allow, ", "))
 }
 
 // inFolder is a path whose folder is resolved, but not its last part. It is empty for what cannot be.
@@ -107,7 +114,7 @@ func below(folder, real string) bool {
 }
 
 // allowsWorkdir returns the folder that a command may work in, by a path without links: it was that which was looked at.
-func (p *Executor) allowsWorkdir(folder string) (string, error) {
+func (p *rules) allowsWorkdir(folder string) (string, error) {
 	if folder == "" {
 		return "", nil
 	}
@@ -145,23 +152,24 @@ func enterable(folder string) bool {
 	return err == nil
 }
 
-// allowsType reports whether a configured type may run a program.
+// allowsType reports whether a configured type may run a program: whose tasks are of it makes no difference.
 func (p *Executor) allowsType(program string) bool {
-	if slices.Contains(p.cfg.Allow, program) || slices.Contains(p.cfg.Allow, anything) {
+	everybody := executor.EntriesFor(p.cfg.Allow, "")
+	if slices.Contains(everybody, program) || slices.Contains(everybody, anything) {
 		return true
 	}
 	real, err := filepath.EvalSymlinks(program)
 	holds := func(entry string) bool { return strings.HasSuffix(entry, "/") && below(entry, real) }
-	return err == nil && slices.ContainsFunc(p.cfg.Allow, holds)
+	return err == nil && slices.ContainsFunc(everybody, holds)
 }
 
 // checkAllowed fails for entries of process.allow that are no programs or folders of this machine.
-func (p *Executor) checkAllowed() error {
-	if len(p.cfg.Allow) == 0 {
+func (p *rules) checkAllowed() error {
+	if len(p.allow) == 0 {
 		return errors.New("process.allow is empty, so that no task could run: list the programs of the task types")
 	}
 	var missing []error
-	for _, entry := range p.cfg.Allow {
+	for _, entry := range p.allow {
 		err := p.runnable(entry)
 		if strings.HasSuffix(entry, "/") {
 			if _, err = os.ReadDir(entry); err != nil {
@@ -170,8 +178,8 @@ func (p *Executor) checkAllowed() error {
 		}
 		if entry != anything && err != nil {
 			remedy := "install it here"
-			if p.cfg.User != nil {
-				remedy = "install it where user " + p.cfg.User.Name + " may run it"
+			if p.user != nil {
+				remedy = "install it where user " + p.user.Name + " may run it"
 			}
 			missing = append(missing, fmt.Errorf("process.allow: %w: %s, or take it off the list", err, remedy))
 		}

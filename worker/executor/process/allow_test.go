@@ -61,7 +61,7 @@ func TestWhatIsAllowed(t *testing.T) {
 			allow = anything
 		}
 		p := newAllowing(t, []string{allow}, nil)
-		err := p.Allows(&cluster.Template{Argv: []string{root + c.program}})
+		err := p.Allows("", &cluster.Template{Argv: []string{root + c.program}})
 		want := strings.ReplaceAll(c.want, "ROOT", root)
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%s allows %s: %v, want %q", c.allow, c.program, err, want)
@@ -124,7 +124,7 @@ func TestTemplatesThatAreNotAllowed(t *testing.T) {
 		{some, cluster.Template{Argv: []string{"true"}, Env: []string{"A"}}, "NAME=VALUE is needed"},
 		{some, cluster.Template{Argv: []string{"true"}, Env: []string{"A=\x00"}}, "zero byte"},
 	} {
-		err := c.p.Allows(&c.t)
+		err := c.p.Allows("", &c.t)
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%q in %s: %v, want %q", c.t.Argv, c.t.Workdir, err, c.want)
 		}

@@ -19,13 +19,13 @@ const scriptFile = "script"
 
 // program returns what runs as a task, in a folder of its own that is not the task's yet. It fails with lacking beneath when this
 // machine lacks something; otherwise the command is at fault.
-func (p *Executor) program(s *worker.Start, dir *os.File, c *executor.Capture) (*procgroup.Program, error) {
+func (p *rules) program(s *worker.Start, dir *os.File, c *executor.Capture) (*procgroup.Program, error) {
 	folder := dir.Name()
 	mark := "TMPDIR=" + folder
-	program := &procgroup.Program{Dir: folder, Mark: mark, Output: c.Stdout(), User: p.cfg.User}
+	program := &procgroup.Program{Dir: folder, Mark: mark, Output: c.Stdout(), User: p.user}
 	if s.Command == nil {
 		program.Path, program.Args = s.Argv[0], s.Argv[1:]
-		program.Env = slices.Concat(p.cfg.User.Env(), executor.DeviceEnv(s, false), []string{mark, "HOME=" + folder})
+		program.Env = slices.Concat(p.user.Env(), executor.DeviceEnv(s, false), []string{mark, "HOME=" + folder})
 		return program, nil
 	}
 	t := s.Command.Template
@@ -52,7 +52,7 @@ func (p *Executor) program(s *worker.Start, dir *os.File, c *executor.Capture) (
 	}
 	workdir := ""
 	if t.Workdir != "" {
-		err = p.cfg.User.Do(func() (err error) {
+		err = p.user.Do(func() (err error) {
 			workdir, err = p.allowsWorkdir(t.Workdir)
 			return err
 		})
@@ -68,7 +68,7 @@ func (p *Executor) program(s *worker.Start, dir *os.File, c *executor.Capture) (
 		program.Dir = workdir
 	}
 	program.Path, program.Args, program.Errors = path, argv[1:], c.Stderr()
-	program.Env = slices.Concat([]string{"HOME=" + folder}, p.cfg.User.Env(), executor.CommandEnv(s, p.cfg.Worker),
+	program.Env = slices.Concat([]string{"HOME=" + folder}, p.user.Env(), executor.CommandEnv(s, p.cfg.Worker),
 		executor.DeviceEnv(s, false), []string{mark})
 	if len(t.Stdin) > 0 {
 		program.Input, err = p.inputOf(t.Stdin, dir)
@@ -77,12 +77,12 @@ func (p *Executor) program(s *worker.Start, dir *os.File, c *executor.Capture) (
 }
 
 // fileOf makes a file of the task's in its folder. It is given by what is open, never by its path.
-func (p *Executor) fileOf(text []byte, dir *os.File, name string) (*os.File, error) {
+func (p *rules) fileOf(text []byte, dir *os.File, name string) (*os.File, error) {
 	file, err := create(dir, name)
 	if err != nil {
 		return nil, err
 	}
-	if err = p.cfg.User.Give(file); err == nil {
+	if err = p.user.Give(file); err == nil {
 		_, err = file.Write(text)
 	}
 	if err != nil {
@@ -93,7 +93,7 @@ func (p *Executor) fileOf(text []byte, dir *os.File, name string) (*os.File, err
 }
 
 // inputOf returns a file without a name that holds a task's standard input.
-func (p *Executor) inputOf(text []byte, dir *os.File) (*os.File, error) {
+func (p *rules) inputOf(text []byte, dir *os.File) (*os.File, error) {
 	const name = "stdin"
 	file, err := p.fileOf(text, dir, name)
 	if err != nil {

@@ -29,14 +29,14 @@ func TestEnvironmentsThatAreAllowed(t *testing.T) {
 		"ld_preload=programs look for": "",
 	} {
 		of := cluster.Template{Argv: []string{"true"}, Env: []string{"A=1", variable}}
-		err := some.Allows(&of)
+		err := some.Allows("", &of)
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", variable, err, want)
 		}
 		if r := some.Run(t.Context(), command(of, 1)); (r.Outcome == cluster.Finished) != (want == "") {
 			t.Errorf("%s: %+v", variable, r)
 		}
-		if err := all.Allows(&of); err != nil {
+		if err := all.Allows("", &of); err != nil {
 			t.Errorf("%s: %v", variable, err)
 		}
 	}

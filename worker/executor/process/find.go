@@ -24,8 +24,8 @@ type programs struct {
 	found map[wanted]found
 }
 
-// wanted is a program by its name, and by what else of a template says where it is.
-type wanted struct{ program, workdir, path string }
+// wanted is a program by its name, by who wants it, and by what else of a template says where it is.
+type wanted struct{ submitter, program, workdir, path string }
 
 type found struct {
 	path string
@@ -33,16 +33,16 @@ type found struct {
 }
 
 // find returns the path of a command's program, which may run here, in a folder without links on its way.
-func (p *Executor) find(t *cluster.Template, workdir, program string) (path string, err error) {
+func (p *rules) find(t *cluster.Template, workdir, program string) (path string, err error) {
 	folders, _ := executor.Variable(t.Env, "PATH")
-	key, now := wanted{program, workdir, folders}, time.Now()
+	key, now := wanted{p.submitter, program, workdir, folders}, time.Now()
 	p.programs.mu.Lock()
 	known := p.programs.found[key]
 	p.programs.mu.Unlock()
 	if known.path != "" && now.Sub(known.at) < foundFor {
 		return known.path, nil
 	}
-	err = p.cfg.User.Do(func() (err error) {
+	err = p.user.Do(func() (err error) {
 		path, err = p.resolve(t, workdir, program)
 		return err
 	})
@@ -59,7 +59,7 @@ func (p *Executor) find(t *cluster.Template, workdir, program string) (path stri
 }
 
 // resolve looks for a command's program, which has to be one that may run here.
-func (p *Executor) resolve(t *cluster.Template, workdir, program string) (path string, err error) {
+func (p *rules) resolve(t *cluster.Template, workdir, program string) (path string, err error) {
 	switch {
 	case filepath.IsAbs(program):
 		path = program
@@ -83,7 +83,7 @@ func (p *Executor) resolve(t *cluster.Template, workdir, program string) (path s
 const maxFolders = 100
 
 // lookUp finds a program in the PATH that the command gets.
-func (p *Executor) lookUp(t *cluster.Template, program string) (string, error) {
+func (p *rules) lookUp(t *cluster.Template, program string) (string, error) {
 	folders, given := executor.Variable(t.Env, "PATH")
 	if !given {
 		folders = taskPath

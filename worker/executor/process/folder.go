@@ -80,12 +80,12 @@ func removeWorkFolder(folder string) {
 }
 
 // sweepWorkFolders removes the folders of tasks whose worker has died, and returns how many there were. Those of anybody but
-// this process's user and the tasks' are somebody's who took the name.
+// this process's user and the tasks' are somebody's who took the name, unless tasks are Anybody's.
 func sweepWorkFolders(worker string, tasks int) (swept int) {
 	for _, name := range procfs.Orphans(os.TempDir(), worker, ownerOfFolder) {
 		folder := filepath.Join(os.TempDir(), name)
 		var info unix.Stat_t
-		if unix.Lstat(folder, &info) == nil && (int(info.Uid) == os.Geteuid() || int(info.Uid) == tasks) {
+		if unix.Lstat(folder, &info) == nil && (int(info.Uid) == os.Geteuid() || int(info.Uid) == tasks || tasks == Anybody) {
 			removeWorkFolder(folder)
 			swept++
 		}

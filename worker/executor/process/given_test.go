@@ -38,14 +38,14 @@ func ofUser(t *testing.T, u *procgroup.User, path string) {
 func TestFoldersAreGivenLast(t *testing.T) {
 	p, _ := newCommands(t, off)
 	u := asNobody(t, p)
-	dir, err := p.workFolder()
+	dir, err := everybodys(t, p).workFolder()
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer removeWorkFolder(dir.Name())
 	defer dir.Close()
 	s := command(cluster.Template{Script: []byte("#!/bin/sh\n"), Stdin: []byte("input")}, 1)
-	program, err := p.program(&s, dir, executor.NewCapture(nil, &s))
+	program, err := everybodys(t, p).program(&s, dir, executor.NewCapture(nil, &s))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +65,7 @@ func TestFilesOfTasksFollowNoLinks(t *testing.T) {
 		if err := os.WriteFile(target, []byte("mine"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		dir, err := p.workFolder()
+		dir, err := everybodys(t, p).workFolder()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -83,7 +83,7 @@ func TestFilesOfTasksFollowNoLinks(t *testing.T) {
 			t.Fatal(err)
 		}
 		s := command(cluster.Template{Script: []byte("#!/bin/sh\n"), Stdin: []byte("input")}, 1)
-		if _, err := p.program(&s, dir, executor.NewCapture(nil, &s)); (err == nil) != (planted == "folder") {
+		if _, err := everybodys(t, p).program(&s, dir, executor.NewCapture(nil, &s)); (err == nil) != (planted == "folder") {
 			t.Errorf("%s: %v", planted, err)
 		}
 		if err := u.Give(dir); err != nil {
@@ -103,8 +103,8 @@ func TestSpareFoldersOfAnotherUser(t *testing.T) {
 	for range 3 {
 		executortest.Finished(t, p.Run(t.Context(), p.task(1, 64, "print=x")))
 	}
-	if len(p.spares.folders) != 1 || ownerOf(t, p.spares.folders[0]) != os.Geteuid() {
-		t.Fatalf("spares: %v", p.spares.folders)
+	if len(spareFolders(p)) != 1 || ownerOf(t, spareFolders(p)[0]) != os.Geteuid() {
+		t.Fatalf("spares: %v", spareFolders(p))
 	}
 }
 
@@ -112,7 +112,7 @@ func TestSpareFoldersOfAnotherUser(t *testing.T) {
 func TestExchangedFoldersAreNoSpares(t *testing.T) {
 	p := newProcess(t, off)
 	u := asNobody(t, p)
-	dir, err := p.workFolder()
+	dir, err := everybodys(t, p).workFolder()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,9 +124,9 @@ func TestExchangedFoldersAreNoSpares(t *testing.T) {
 		t.Fatal(err)
 	}
 	ofUser(t, u, dir.Name())
-	p.spares.keep(dir, p.rule.Owner)
-	if left, err := os.ReadDir(os.TempDir()); len(p.spares.folders) != 0 || err != nil || strings.Contains(names(left), workFolder) {
-		t.Errorf("spares: %v, left: %s, %v", p.spares.folders, names(left), err)
+	p.spares.keep(dir, p.cfg.User, p.rule.Owner)
+	if left, err := os.ReadDir(os.TempDir()); len(spareFolders(p)) != 0 || err != nil || strings.Contains(names(left), workFolder) {
+		t.Errorf("spares: %v, left: %s, %v", spareFolders(p), names(left), err)
 	}
 }
 

@@ -92,3 +92,21 @@ func runs(t *testing.T, run func() worker.Result) (ended func() worker.Result) {
 	go func() { results <- run() }()
 	return func() worker.Result { return <-results }
 }
+
+// everybodys is what holds for tasks that nobody in particular has submitted.
+func everybodys(t testing.TB, p *Executor) *rules {
+	t.Helper()
+	r, err := p.rulesOf("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &r
+}
+
+// spareFolders are all those of an executor.
+func spareFolders(p *Executor) (all []string) {
+	for _, folders := range p.spares.folders {
+		all = append(all, folders...)
+	}
+	return all
+}

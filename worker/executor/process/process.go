@@ -20,7 +20,7 @@ import (
 
 // Config is which programs may be run, and how.
 type Config struct {
-	Allow    []string     // absolute paths; of folders with a slash behind them; or "*"
+	Allow    []string     // absolute paths; of folders with a slash behind them; or "*"; with USER= before it for one user alone
 	Workdirs []string     // folders that commands may work in; or "*"
 	Cgroup   string       // auto, required or off
 	Worker   string       // whose tasks they are
@@ -28,6 +28,8 @@ type Config struct {
 
 	PidsLimit int             // processes and threads of a task, where there are control groups
 	User      *procgroup.User // whom tasks run as; nil: this process's
+	// Accounts are whom tasks run as that somebody in particular has submitted; nil: User, all of them.
+	Accounts *procgroup.Accounts
 }
 
 // Executor runs each task as a program of this machine: the first of the type's arguments, which has to be
@@ -45,7 +47,7 @@ type Executor struct {
 // New returns an executor. It fails when the configuration makes no sense; whether its programs are
 // there is for Check to say.
 func New(cfg Config) (*Executor, error) {
-	for _, program := range cfg.Allow {
+	for _, program := range executor.AllEntries(cfg.Allow) {
 		if program != anything && !filepath.IsAbs(program) {
 			return nil, fmt.Errorf("executor process: process.allow must list absolute paths, found %q", program)
 		}
@@ -55,17 +57,32 @@ func New(cfg Config) (*Executor, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Executor{cfg: cfg, rule: rule, spares: spares{user: cfg.User}}, nil
+	return &Executor{cfg: cfg, rule: rule, spares: spares{folders: map[int][]string{}}}, nil
 }
 
 // Check fails when a program is missing, or the limits that are required. It decides about limits, so it
 // has to come before the first task. What earlier processes of this worker have left behind, it removes.
 func (p *Executor) Check() error {
-	if err := p.cfg.User.Do(p.checkAllowed); err != nil {
+	all := rules{Executor: p, allow: executor.AllEntries(p.cfg.Allow), user: p.cfg.User}
+	if p.cfg.Accounts != nil {
+		all.user = nil // each task's own says whether it may run that
+	}
+	if err := all.user.Do(all.checkAllowed); err != nil {
 		return fmt.Errorf("executor process: %w", err)
 	}
-	p.swept = sweepWorkFolders(p.cfg.Worker, p.cfg.User.Owner())
+	p.swept = sweepWorkFolders(p.cfg.Worker, p.owner())
 	return p.rule.Check()
+}
+
+// Anybody is the number of the users of tasks where these are many.
+const Anybody = -1
+
+// owner is the number of whom tasks run as.
+func (p *Executor) owner() int {
+	if p.cfg.Accounts != nil {
+		return Anybody
+	}
+	return p.cfg.User.Owner()
 }
 
 // Sweep removes what processes of a worker have left which are gone, and whose tasks ran as a user of this number.
@@ -88,25 +105,25 @@ func (p *Executor) Close() error {
 }
 
 // runnable fails for what is no program of the tasks' user. Symbolic links are followed, as in starting it. User.Do calls it.
-func (p *Executor) runnable(program string) error {
+func (p *rules) runnable(program string) error {
 	info, err := os.Stat(program)
 	switch {
 	case err != nil:
 		return p.refused(err)
 	case !info.Mode().IsRegular():
 		return fmt.Errorf("%s is not a file", program)
-	case p.cfg.User.MayRun(program) != nil:
+	case p.user.MayRun(program) != nil:
 		return p.refused(fmt.Errorf("%s is not executable", program))
 	}
 	return nil
 }
 
 // refused says who has too few rights, where that is not this process's user.
-func (p *Executor) refused(err error) error {
-	if p.cfg.User == nil || errors.Is(err, fs.ErrNotExist) {
+func (p *rules) refused(err error) error {
+	if p.user == nil || errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	return fmt.Errorf("%w for user %s", err, p.cfg.User.Name)
+	return fmt.Errorf("%w for user %s", err, p.user.Name)
 }
 
 // Run runs one task, in a folder of its own that is removed afterwards. The result's CPU is the time of all

@@ -20,7 +20,11 @@ import (
 // execute runs a task whose program is allowed.
 func (p *Executor) execute(ctx context.Context, s *worker.Start) worker.Result {
 	begin := time.Now()
-	dir, err := p.workFolder()
+	own, err := p.rulesOf(s.User)
+	if err != nil {
+		return executor.Failed(executor.NoExitCode, fmt.Errorf("worker %s: %w", p.cfg.Worker, err))
+	}
+	dir, err := own.workFolder()
 	if err != nil {
 		return executor.Lost(fmt.Errorf("worker %s cannot make a folder for the task: %w", p.cfg.Worker, err))
 	}
@@ -28,14 +32,14 @@ func (p *Executor) execute(ctx context.Context, s *worker.Start) worker.Result {
 	defer dir.Close()
 	output := executor.NewCapture(p.cfg.Spool, s)
 	defer output.End()
-	program, err := p.program(s, dir, output)
+	program, err := own.program(s, dir, output)
 	if err != nil {
 		return p.notPrepared(err)
 	}
 	if program.Input != nil {
 		defer program.Input.Close()
 	}
-	if err := p.cfg.User.Give(dir); err != nil { // last: nothing is done in there any more
+	if err := own.user.Give(dir); err != nil { // last: nothing is done in there any more
 		return p.notPrepared(lacking{err})
 	}
 	if program.Cgroup, err = p.rule.Group(s); err != nil {
@@ -49,7 +53,7 @@ func (p *Executor) execute(ctx context.Context, s *worker.Start) worker.Result {
 	x := &run{group: g, cgroup: program.Cgroup, output: output, task: s, startup: time.Since(begin)}
 	x.await(ctx)
 	if g.Vanished() {
-		p.spares.keep(dir, p.rule.Owner)
+		p.spares.keep(dir, own.user, p.rule.Owner)
 	}
 	return x.result(ctx)
 }

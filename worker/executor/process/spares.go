@@ -14,30 +14,29 @@ import (
 
 // spares are the folders of tasks that nothing is left of, in nobody's use, for tasks to come. Most tasks leave a folder
 // as they found it, and to make one can take longer than the task where many were removed of late: ext4 then looks at each
-// inode that has become free.
+// inode that has become free. A folder serves the tasks of one user alone.
 type spares struct {
-	user    *procgroup.User // whose they were, and are when a task has them
 	mu      sync.Mutex
-	folders []string
+	folders map[int][]string // by the number of the user
 }
 
 // named is how many names this process has given to spare folders.
 var named atomic.Int64
 
 // workFolder returns a folder for a task, which is this process's until the task is given it.
-func (p *Executor) workFolder() (*os.File, error) {
-	if spare, found := p.spares.take(); found {
+func (p *rules) workFolder() (*os.File, error) {
+	if spare, found := p.spares.take(p.user.Owner()); found {
 		return spare, nil
 	}
 	return makeWorkFolder(p.rule.Owner)
 }
 
-// take returns a folder that is as good as new, if there is one.
-func (s *spares) take() (dir *os.File, found bool) {
+// take returns a folder for a user that is as good as new, if there is one.
+func (s *spares) take(user int) (dir *os.File, found bool) {
 	var folder string
 	s.mu.Lock()
-	if n := len(s.folders); n > 0 {
-		folder, s.folders = s.folders[n-1], s.folders[:n-1]
+	if n := len(s.folders[user]); n > 0 {
+		folder, s.folders[user] = s.folders[user][n-1], s.folders[user][:n-1]
 	}
 	s.mu.Unlock()
 	if folder == "" {
@@ -56,8 +55,8 @@ func (s *spares) take() (dir *os.File, found bool) {
 }
 
 // keep takes a folder back from its user and renames it, unless it shows that somebody had it: no two tasks know one name.
-func (s *spares) keep(dir *os.File, owner string) {
-	if !asNew(dir, s.user.Owner()) || s.user != nil && !takenBack(dir) {
+func (s *spares) keep(dir *os.File, user *procgroup.User, owner string) {
+	if !asNew(dir, user.Owner()) || user != nil && !takenBack(dir) {
 		return
 	}
 	name := filepath.Join(filepath.Dir(dir.Name()), fmt.Sprintf("%s%s-again%d", workFolder, owner, named.Add(1)))
@@ -70,7 +69,7 @@ func (s *spares) keep(dir *os.File, owner string) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.folders = append(s.folders, name)
+	s.folders[user.Owner()] = append(s.folders[user.Owner()], name)
 }
 
 // takenBack makes a folder this process's again. The user's other processes may put something in it until then.
@@ -92,10 +91,12 @@ func isAt(dir *os.File, path string) bool {
 func (s *spares) remove() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, folder := range s.folders {
-		removeWorkFolder(folder)
+	for _, folders := range s.folders {
+		for _, folder := range folders {
+			removeWorkFolder(folder)
+		}
 	}
-	s.folders = nil
+	clear(s.folders)
 }
 
 // newFolder is the most that a folder takes where nothing was ever in it, in bytes. Many file systems never make one

@@ -32,7 +32,7 @@ func TestFoldersServeAgain(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Setenv("TMPDIR", t.TempDir())
-			var s spares
+			s := spares{folders: map[int][]string{}}
 			dir, err := makeWorkFolder("w.1.1")
 			if err != nil {
 				t.Fatal(err)
@@ -49,8 +49,8 @@ func TestFoldersServeAgain(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s.keep(dir, "w.1.1")
-			got, again := s.take()
+			s.keep(dir, nil, "w.1.1")
+			got, again := s.take(os.Geteuid())
 			if again != c.again {
 				t.Fatalf("%t, want %t", again, c.again)
 			}
@@ -60,7 +60,7 @@ func TestFoldersServeAgain(t *testing.T) {
 					t.Error(got.Name())
 				}
 			}
-			if _, twice := s.take(); twice {
+			if _, twice := s.take(os.Geteuid()); twice {
 				t.Error("one folder for two tasks")
 			}
 		})
@@ -82,15 +82,15 @@ func TestSparesAreLookedAt(t *testing.T) {
 		"place":   func(string) { t.Setenv("TMPDIR", t.TempDir()) },
 	} {
 		t.Setenv("TMPDIR", temporary)
-		var s spares
+		s := spares{folders: map[int][]string{}}
 		dir, err := makeWorkFolder("w.1.1")
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer dir.Close()
-		s.keep(dir, "w.1.1")
-		spoil(s.folders[0])
-		if got, found := s.take(); found {
+		s.keep(dir, nil, "w.1.1")
+		spoil(s.folders[os.Geteuid()][0])
+		if got, found := s.take(os.Geteuid()); found {
 			t.Errorf("%s: %s", name, got.Name())
 		}
 		if left, err := os.ReadDir(temporary); err != nil || len(left) > 0 {
@@ -110,7 +110,7 @@ func TestTasksShareNoFolder(t *testing.T) {
 			t.Fatal(err)
 		}
 		var info unix.Stat_t
-		if len(p.spares.folders) > 0 && unix.Stat(p.spares.folders[0], &info) != nil {
+		if len(spareFolders(p)) > 0 && unix.Stat(spareFolders(p)[0], &info) != nil {
 			t.Fatal("the spare folder is gone")
 		}
 		return folder, info.Ino
@@ -120,16 +120,16 @@ func TestTasksShareNoFolder(t *testing.T) {
 	if one == 0 || one != same || first == second {
 		t.Errorf("%s, %d and %s, %d", first, one, second, same)
 	}
-	if _, none := inode("files=here"); none != 0 || len(p.spares.folders) > 0 {
-		t.Errorf("a folder with files serves again: %v", p.spares.folders)
+	if _, none := inode("files=here"); none != 0 || len(spareFolders(p)) > 0 {
+		t.Errorf("a folder with files serves again: %v", spareFolders(p))
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	noted, neighbours := filepath.Join(t.TempDir(), "pids"), filepath.Join(t.TempDir(), "pids")
 	neighbour := runs(t, func() worker.Result { return p.Run(ctx, p.task(1, 64, "pid="+neighbours, "sleep=1h")) })
 	executortest.Noted(t, neighbours, 1)
 	executortest.Finished(t, p.Run(t.Context(), p.task(1, 64, "spawn=stranger:"+noted))) // which the neighbour keeps from its end
-	if stranger := executortest.Noted(t, noted, 1)[0]; !executortest.Alive(stranger) || len(p.spares.folders) > 0 {
-		t.Errorf("a folder that a process knows serves again: %v", p.spares.folders)
+	if stranger := executortest.Noted(t, noted, 1)[0]; !executortest.Alive(stranger) || len(spareFolders(p)) > 0 {
+		t.Errorf("a folder that a process knows serves again: %v", spareFolders(p))
 	}
 	cancel()
 	neighbour()

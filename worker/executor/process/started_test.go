@@ -77,10 +77,10 @@ func TestPathsWithoutLinks(t *testing.T) {
 		{"/way/applet", "/tools/applet", "/tools/applet"},
 	} {
 		p := newAllowing(t, []string{root + c.allow}, []string{root + "/tools"})
-		if got, err := p.allowsProgram(root + c.program); got != root+c.want || err != nil {
+		if got, err := everybodys(t, p).allowsProgram(root + c.program); got != root+c.want || err != nil {
 			t.Errorf("%s: %s starts %s, want %s: %v", c.allow, c.program, got, c.want, err)
 		}
-		if got, err := p.allowsWorkdir(root + "/way"); got != root+"/tools" || err != nil {
+		if got, err := everybodys(t, p).allowsWorkdir(root + "/way"); got != root+"/tools" || err != nil {
 			t.Errorf("works in %s: %v", got, err)
 		}
 	}

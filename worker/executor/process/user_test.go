@@ -29,7 +29,7 @@ func asNobody(t *testing.T, p *Executor) *procgroup.User {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.cfg.User, p.rule.User, p.spares.user = u, u, u
+	p.cfg.User, p.rule.User = u, u
 	reachable(t, os.TempDir())
 	reachable(t, filepath.Dir(p.cfg.Allow[0]))
 	return u
@@ -55,7 +55,8 @@ func TestTasksOfAnotherUser(t *testing.T) {
 			p, _ := newCommands(t, mode)
 			u := asNobody(t, p)
 			kept := t.TempDir()
-			output, err := spool.New(spool.Config{Worker: "w", Folder: kept, TaskBytes: 1 << 20, Bytes: 1 << 20, Give: u.Give})
+			output, err := spool.New(spool.Config{Worker: "w", Folder: kept, TaskBytes: 1 << 20, Bytes: 1 << 20,
+				Give: func(_ string, file *os.File) error { return u.Give(file) }})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -100,7 +101,7 @@ func TestAnotherUsersRightsCount(t *testing.T) {
 		closed + "/below: permission denied":   {Argv: []string{"/bin/true"}, Workdir: closed + "/below"},
 		"no program \"nosuch\" in the PATH of": {Argv: []string{"nosuch"}},
 	} {
-		if err := p.Allows(&template); err == nil || !strings.Contains(err.Error(), want) {
+		if err := p.Allows("", &template); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("allowed: %v, want %s", err, want)
 		}
 		if r := p.Run(t.Context(), command(template, 1)); r.Outcome != cluster.Failed || !strings.Contains(r.Reason, want) {

@@ -1,0 +1,60 @@
+package procgroup
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+)
+
+// Tasks run as the accounts of those who submit them: nobody's as another one's, those of who has none not at all, and nobody's as root.
+func TestAccountsOfSubmitters(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		asked, other := 0, &User{Name: "nobody", UID: nobodyNumber}
+		a := NewAccounts()
+		a.find = func(name string) (*User, error) {
+			asked++
+			switch name {
+			case "alice":
+				return &User{Name: name, UID: 1000}, nil
+			case "root":
+				return &User{Name: name}, nil
+			}
+			return nil, errors.New("no account")
+		}
+		for range 3 {
+			if u, err := a.Of("alice", other); err != nil || u.UID != 1000 {
+				t.Errorf("alice: %+v, %v", u, err)
+			}
+		}
+		if asked != 1 {
+			t.Errorf("asked %d times", asked)
+		}
+		for who, want := range map[string]string{"root": "user root is root on this machine", "eve": "no account"} {
+			if _, err := a.Of(who, other); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: %v", who, err)
+			}
+		}
+		if u, err := a.Of("", other); u != other || err != nil {
+			t.Errorf("nobody in particular: %+v, %v", u, err)
+		}
+		if u, err := (*Accounts)(nil).Of("alice", other); u != other || err != nil {
+			t.Errorf("without accounts: %+v, %v", u, err)
+		}
+	})
+}
+
+// A number is no account's name, and only root's worker can run tasks as those who submit them.
+func TestSubmitterIsAWord(t *testing.T) {
+	for _, name := range []string{"0", "no-such-user"} {
+		if u, err := NewAccounts().Of(name, nil); err == nil || !strings.Contains(err.Error(), "has no account on this machine") {
+			t.Errorf("%s: %+v, %v", name, u, err)
+		}
+	}
+	if u, err := findUser(Submitter, 0); err != nil || u == nil || u.UID != nobodyNumber {
+		t.Errorf("%+v, %v", u, err)
+	}
+	if _, err := findUser(Submitter, 1000); err == nil || !strings.Contains(err.Error(), "start it as root") {
+		t.Errorf("%v", err)
+	}
+}
