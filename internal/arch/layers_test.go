@@ -10,7 +10,8 @@ import (
 var rows = [][]string{
 	{"internal/cluster", "internal/needs", "internal/procfs", "internal/transcript", "internal/runfiles", "internal/wholefile",
 		"internal/version", "internal/progress", "internal/terminal", "internal/poll", "internal/placeholder", "internal/vm", "gen-go/dodoor"},
-	{"job", "scheduler", "worker", "datastore", "generator", "internal/cgroup", "internal/rpc", "internal/telemetry", "worker/spool"},
+	{"internal/identity"},
+	{"internal/identity/authority", "job", "scheduler", "worker", "datastore", "generator", "internal/cgroup", "internal/rpc", "internal/telemetry", "worker/spool"},
 	{"baselines", "worker/executor", "worker/executor/executortest", "internal/keeper", "internal/procgroup", "internal/rpc/rpctest",
 		"scheduler/journal", "datastore/datastored", "generator/rundir", "generator/packing", "generator/session"},
 	{"sim", "scheduler/schedulerd", "internal/keeper/first", "generator/drive", "worker/workerd", "worker/executor/confine"},
@@ -48,13 +49,16 @@ var layers = map[string][]string{
 	"internal/version":      {},
 	"internal/progress":     {},
 	"internal/terminal":     {},
-	"internal/rpc":          {"internal/cluster", "internal/poll", "gen-go/dodoor"},
+	"internal/rpc":          {"internal/cluster", "internal/identity", "internal/poll", "gen-go/dodoor"},
 	"internal/telemetry":    {"internal/cluster"},
 	"internal/procfs":       {},
 	"internal/cgroup":       {"internal/poll", "internal/procfs"},
 	"internal/procgroup":    {"internal/cgroup", "internal/procfs"},
 	"internal/keeper":       {"internal/procfs"},
 	"internal/keeper/first": {"internal/keeper"},
+
+	"internal/identity":           {},
+	"internal/identity/authority": {"internal/identity", "internal/wholefile"},
 
 	"job":       {"internal/cluster", "internal/placeholder"},
 	"scheduler": {"internal/cluster"},

@@ -6,6 +6,8 @@ import (
 	"log/slog"
 	"net"
 	"time"
+
+	"dodoor/internal/identity"
 )
 
 // Config sizes both ends of a connection. A field that is zero (or less) takes its value from
@@ -27,6 +29,9 @@ type Config struct {
 	IdleTimeout    time.Duration // between messages; 0: no limit
 	StopGrace      time.Duration // for running handlers when the server stops
 	Limits         Limits
+
+	Bundle           *identity.Bundle // proves who this process is, and checks its peers; nil: plaintext, and everything is allowed
+	HandshakeTimeout time.Duration    // until both ends of a new connection know each other
 
 	Observer Observer     // nil: nobody counts
 	Log      *slog.Logger // nil: slog.Default()
@@ -51,6 +56,7 @@ func Default() Config {
 		MessageTimeout:   10 * time.Second,
 		IdleTimeout:      10 * time.Minute,
 		StopGrace:        5 * time.Second,
+		HandshakeTimeout: 5 * time.Second,
 		Observer:         discard{},
 		Log:              slog.Default(),
 		Dial: func(ctx context.Context, addr string) (net.Conn, error) {
@@ -75,6 +81,7 @@ func (c Config) filled() Config {
 	c.MaxHandlers = cmp.Or(c.MaxHandlers, d.MaxHandlers)
 	c.MessageTimeout = cmp.Or(c.MessageTimeout, d.MessageTimeout)
 	c.StopGrace = cmp.Or(c.StopGrace, d.StopGrace)
+	c.HandshakeTimeout = cmp.Or(c.HandshakeTimeout, d.HandshakeTimeout)
 	c.Observer, c.Log = cmp.Or(c.Observer, d.Observer), cmp.Or(c.Log, d.Log)
 	if c.Dial == nil {
 		c.Dial = d.Dial

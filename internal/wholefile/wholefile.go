@@ -21,13 +21,28 @@ func Write(path string, text []byte) error {
 
 // WriteBy makes or replaces the file with what write writes. An error leaves what was there. Only a process that is
 // killed leaves its unfinished file behind, beside the path, and the next one overwrites that.
-func WriteBy(path string, write func(io.Writer) error) error {
+func WriteBy(path string, write func(io.Writer) error) error { return writeBy(path, 0o644, write) }
+
+// WriteSecret is Write for a file that only its owner may read.
+func WriteSecret(path string, text []byte) error {
+	return writeBy(path, 0o600, func(w io.Writer) error {
+		_, err := w.Write(text)
+		return err
+	})
+}
+
+func writeBy(path string, mode fs.FileMode, write func(io.Writer) error) error {
 	partial := path + ".partial"
-	file, err := os.OpenFile(partial, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o644)
+	file, err := os.OpenFile(partial, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, mode)
 	if err != nil {
 		return err
 	}
-	err = write(file)
+	if mode&0o077 == 0 {
+		err = file.Chmod(mode) // an unfinished file of before has its own
+	}
+	if err == nil {
+		err = write(file)
+	}
 	if err == nil {
 		err = file.Sync() // before the rename, which may reach the disk before the text does
 	}
