@@ -19,7 +19,7 @@ import (
 type Cluster struct {
 	Schedulers []session.Target
 	Nodes      func(context.Context) ([]cluster.NodeStatus, error) // the workers that are registered; nil: nobody asks workers
-	Connect    func(address string) Worker                         // does not wait
+	Connect    func(name, address string) Worker                   // to the worker of a name; does not wait
 
 	// Listed and Join let submissions follow the schedulers that are registered, as session.Config says. nil: they do not.
 	Listed func(context.Context) ([]cluster.SchedulerRef, error)
@@ -29,7 +29,7 @@ type Cluster struct {
 
 	mu      sync.Mutex
 	known   map[string]string // addresses of workers, by name
-	workers map[string]Worker // connections, by address
+	workers map[place]Worker  // connections
 }
 
 // Worker is a connection to a worker.
@@ -48,17 +48,21 @@ func (c *Cluster) Close() {
 	c.workers = nil
 }
 
-// dial is the connection to the worker at an address.
-func (c *Cluster) dial(address string) Worker {
+// place is where a worker is.
+type place struct{ name, address string }
+
+// dial is the connection to a worker at an address.
+func (c *Cluster) dial(name, address string) Worker {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	w := c.workers[address]
+	at := place{name, address}
+	w := c.workers[at]
 	if w == nil {
 		if c.workers == nil {
-			c.workers = map[string]Worker{}
+			c.workers = map[place]Worker{}
 		}
-		w = c.Connect(address)
-		c.workers[address] = w
+		w = c.Connect(name, address)
+		c.workers[at] = w
 	}
 	return w
 }
@@ -76,7 +80,7 @@ func (c *Cluster) worker(ctx context.Context, name string) (Worker, error) {
 			return nil, awayError{name, nil}
 		}
 	}
-	return c.dial(address), nil
+	return c.dial(name, address), nil
 }
 
 func (c *Cluster) address(name string) (string, bool) {

@@ -107,7 +107,7 @@ func (c *Cluster) with(workers ...*fakeWorker) *Cluster {
 		nodes = append(nodes, cluster.NodeStatus{Node: cluster.Node{Name: name, Address: fmt.Sprint(i)}})
 	}
 	c.Nodes = func(context.Context) ([]cluster.NodeStatus, error) { return nodes, nil }
-	c.Connect = func(address string) Worker {
+	c.Connect = func(_, address string) Worker {
 		var i int
 		fmt.Sscan(address, &i)
 		return workers[i]

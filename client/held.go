@@ -33,7 +33,7 @@ func (c *Cluster) everyWorker(ctx context.Context, do func(node *cluster.Node, w
 		turns <- struct{}{}
 		calls.Go(func() {
 			defer func() { <-turns }()
-			if err := do(&nodes[i].Node, c.dial(nodes[i].Node.Address)); err != nil {
+			if err := do(&nodes[i].Node, c.dial(nodes[i].Node.Name, nodes[i].Node.Address)); err != nil {
 				errs[i] = fmt.Errorf("worker %s: %w", nodes[i].Node.Name, err)
 			}
 		})

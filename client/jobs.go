@@ -157,7 +157,7 @@ func (c *Cluster) Forget(ctx context.Context, id string) (bool, error) {
 	var calls sync.WaitGroup
 	for i := range nodes {
 		calls.Go(func() {
-			if err := c.dial(nodes[i].Node.Address).ForgetJob(ctx, id); err != nil && !errors.Is(err, cluster.UnknownTask) {
+			if err := c.dial(nodes[i].Node.Name, nodes[i].Node.Address).ForgetJob(ctx, id); err != nil && !errors.Is(err, cluster.UnknownTask) {
 				failures[i] = fmt.Errorf("worker %s: %w", nodes[i].Node.Name, err)
 			}
 		})

@@ -64,7 +64,7 @@ func (c *Cluster) permitted(ctx context.Context, nodes []cluster.NodeStatus, t *
 			if ctx.Err() != nil {
 				return
 			}
-			refused, err := c.dial(nodes[i].Node.Address).Refuses(ctx, *t)
+			refused, err := c.dial(nodes[i].Node.Name, nodes[i].Node.Address).Refuses(ctx, *t)
 			mu.Lock()
 			defer mu.Unlock()
 			switch {

@@ -57,11 +57,11 @@ func newLineup(started *conf.Config, policy string, seed uint64, network assembl
 			e.client, e.want.Batch = l.data, started.Datastore.B
 		case conf.RoleScheduler:
 			from = started.Under(policy, seed)
-			client := rpc.NewSchedulerClient(s.Dial(), dims, dial)
+			client := rpc.NewSchedulerClient(s.Dial(), dims, dial.To(s.Name))
 			l.schedulers = append(l.schedulers, drive.Target{Name: s.Name, Service: client})
 			e.client, e.want.Batch, e.want.Policy, e.want.Seed = client, started.Scheduler.BDelta, policy, seed
 		case conf.RoleWorker:
-			e.client = rpc.NewWorkerClient(s.Dial(), dims, dial)
+			e.client = rpc.NewWorkerClient(s.Dial(), dims, dial.To(s.Name))
 		}
 		if e.want.Digest, err = from.DigestOf(&s); err != nil {
 			return nil, errors.Join(err, l.close())

@@ -44,7 +44,7 @@ func (s Setting) runOnCluster(ctx context.Context) (Result, error) {
 		}
 	}()
 	connect := func(ref cluster.SchedulerRef) drive.Target {
-		client := rpc.NewSchedulerClient(ref.Address, dims, cfg)
+		client := rpc.NewSchedulerClient(ref.Address, dims, cfg.To(ref.Name))
 		clients = append(clients, client)
 		return drive.Target{Name: ref.Name, Address: ref.Address, Service: client, Close: client.Close}
 	}

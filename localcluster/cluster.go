@@ -86,7 +86,7 @@ func (l *Cluster) start(c conf.Config) error {
 		}
 		l.schedulers = append(l.schedulers, s)
 		l.run(s, drains)
-		client := rpc.NewSchedulerClient(s.Addr(), l.Dimensions, l.clientRPC)
+		client := rpc.NewSchedulerClient(s.Addr(), l.Dimensions, l.clientRPC.To(c.Scheduler.Name))
 		l.clients = append(l.clients, client)
 		l.Schedulers = append(l.Schedulers, drive.Target{Name: c.Scheduler.Name, Service: client})
 	}

@@ -76,7 +76,7 @@ func (r *Registrar) Failed(now time.Duration, code cluster.ErrorCode) (over bool
 	r.asked = NoRequest
 	if registers {
 		r.at = now + cluster.RegisterEvery
-		return code == cluster.Stale || code == cluster.Invalid
+		return code == cluster.Stale || code == cluster.Invalid || code == cluster.Denied
 	}
 	r.Lost(now)
 	return false

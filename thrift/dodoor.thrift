@@ -22,6 +22,7 @@ enum ErrorCode {
   DUPLICATE_SCHEDULER = 8,
   STALE = 9,          // an older incarnation speaks
   GAP = 10,           // a snapshot builds on one that this scheduler does not have: send a whole one
+  NOT_ALLOWED = 11,   // this caller may not ask for it: asking again is in vain
 }
 
 exception ServiceError {

@@ -88,8 +88,13 @@ func (o *options) parseArgument(args []string, what string) int {
 	return -1
 }
 
-func (v *visit) scheduler(address string) *rpc.SchedulerClient {
-	return rpc.NewSchedulerClient(address, v.dims, v.cfg)
+// scheduler connects to one, which is called by its address where nobody knows its name.
+func (v *visit) scheduler(ref cluster.SchedulerRef) *rpc.SchedulerClient {
+	cfg := v.cfg
+	if ref.Name != ref.Address {
+		cfg = cfg.To(ref.Name)
+	}
+	return rpc.NewSchedulerClient(ref.Address, v.dims, cfg)
 }
 
 func runNodes(args []string, stdout, stderr io.Writer) int {
@@ -149,7 +154,7 @@ func runDrain(args []string, _, stderr io.Writer) int {
 	defer v.close()
 	for i := range v.status.Nodes {
 		if n := &v.status.Nodes[i].Node; n.Name == o.Arg(0) {
-			client := rpc.NewWorkerClient(n.Address, v.dims, v.cfg)
+			client := rpc.NewWorkerClient(n.Address, v.dims, v.cfg.To(n.Name))
 			defer client.Close()
 			if err := client.Drain(v.ctx, !*off); err != nil {
 				return o.fail(exitFailed, err)

@@ -81,7 +81,7 @@ func (v *visit) ask(ctx context.Context, refs []cluster.SchedulerRef) (cluster.C
 	var calls sync.WaitGroup
 	for i := range refs {
 		calls.Go(func() {
-			scheduler := v.scheduler(refs[i].Address)
+			scheduler := v.scheduler(refs[i])
 			defer scheduler.Close()
 			if views[i], errs[i] = scheduler.View(ctx); errs[i] != nil {
 				errs[i] = fmt.Errorf("scheduler %s: %w", refs[i].Name, errs[i])

@@ -55,6 +55,7 @@ var commands = []command{
 	{"tasks", "list tasks, or show one", runTasks},
 	{"cancel", "cancel a job or a task", runCancel},
 	{"drain", "take a worker out of placement, or put it back", runDrain},
+	{"certs", "make, renew and revoke the certificates of a cluster", runCerts},
 	{"conf", "check or show a configuration", runConf},
 	{"host", "run and check the services of this host, for scripts/cluster", runHost},
 	{"version", "print version, commit, Go and Thrift", runVersion},

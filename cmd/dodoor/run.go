@@ -183,7 +183,7 @@ func (f *jobFlags) runHere(parallel int, script []byte, stdout io.Writer) (code 
 	level.Set(slog.LevelError)
 	ctx, done := l.While(context.Background())
 	defer done()
-	there := &client.Cluster{Schedulers: l.Schedulers, Nodes: l.Nodes, Connect: func(address string) client.Worker {
+	there := &client.Cluster{Schedulers: l.Schedulers, Nodes: l.Nodes, Connect: func(_, address string) client.Worker {
 		return l.Worker(address)
 	}}
 	defer there.Close()
@@ -201,9 +201,9 @@ func (v *visit) client() *client.Cluster {
 			status, err := v.look(ctx)
 			return status.Nodes, err
 		},
-		Connect: func(address string) client.Worker { return rpc.NewWorkerClient(address, v.dims, v.cfg) },
+		Connect: func(name, address string) client.Worker { return rpc.NewWorkerClient(address, v.dims, v.cfg.To(name)) },
 		Join: func(s cluster.SchedulerRef) session.Target {
-			service := v.scheduler(s.Address)
+			service := v.scheduler(s)
 			return session.Target{Name: s.Name, Address: s.Address, Service: service, Close: service.Close}
 		},
 	}

@@ -19,7 +19,7 @@ type receiver struct {
 // connect replaces the connection to a scheduler. The caller holds the lock.
 func (d *Daemon) connect(ref cluster.SchedulerRef) {
 	d.disconnect(ref.Name)
-	r := &receiver{client: rpc.NewSchedulerClient(ref.Address, d.cfg.Dimensions, d.cfg.RPC)}
+	r := &receiver{client: rpc.NewSchedulerClient(ref.Address, d.cfg.Dimensions, d.cfg.RPC.To(ref.Name))}
 	r.ctx, r.close = context.WithCancel(d.running)
 	d.receivers[ref.Name] = r
 	d.work.Go(func() {

@@ -33,6 +33,7 @@ const (
 	ErrorCode_DUPLICATE_SCHEDULER ErrorCode = 8
 	ErrorCode_STALE               ErrorCode = 9
 	ErrorCode_GAP                 ErrorCode = 10
+	ErrorCode_NOT_ALLOWED         ErrorCode = 11
 )
 
 func (p ErrorCode) String() string {
@@ -57,6 +58,8 @@ func (p ErrorCode) String() string {
 		return "STALE"
 	case ErrorCode_GAP:
 		return "GAP"
+	case ErrorCode_NOT_ALLOWED:
+		return "NOT_ALLOWED"
 	}
 	return "<UNSET>"
 }
@@ -83,6 +86,8 @@ func ErrorCodeFromString(s string) (ErrorCode, error) {
 		return ErrorCode_STALE, nil
 	case "GAP":
 		return ErrorCode_GAP, nil
+	case "NOT_ALLOWED":
+		return ErrorCode_NOT_ALLOWED, nil
 	}
 	return ErrorCode(0), fmt.Errorf("not a valid ErrorCode string")
 }

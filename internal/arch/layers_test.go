@@ -11,7 +11,8 @@ var rows = [][]string{
 	{"internal/cluster", "internal/needs", "internal/procfs", "internal/transcript", "internal/runfiles", "internal/wholefile",
 		"internal/version", "internal/progress", "internal/terminal", "internal/poll", "internal/placeholder", "internal/vm", "gen-go/dodoor"},
 	{"internal/identity"},
-	{"internal/identity/authority", "job", "scheduler", "worker", "datastore", "generator", "internal/cgroup", "internal/rpc", "internal/telemetry", "worker/spool"},
+	{"internal/identity/authority",
+		"job", "scheduler", "worker", "datastore", "generator", "internal/cgroup", "internal/rpc", "internal/telemetry", "worker/spool"},
 	{"baselines", "worker/executor", "worker/executor/executortest", "internal/keeper", "internal/procgroup", "internal/rpc/rpctest",
 		"scheduler/journal", "datastore/datastored", "generator/rundir", "generator/packing", "generator/session"},
 	{"sim", "scheduler/schedulerd", "internal/keeper/first", "generator/drive", "worker/workerd", "worker/executor/confine"},
@@ -129,7 +130,8 @@ var layers = map[string][]string{
 	"testbed":       {}, // tests of scripts/cluster on hosts
 	"chaos/nemesis": {}, // tests of services on hosts on which everything goes wrong
 	"cmd/dodoor": {"assemble", "campaign", "client", "conf", "experiment", "experiment/calibrate", "generator", "generator/drive",
-		"generator/packing", "generator/session", "host", "internal/keeper", "internal/keeper/first",
+		"generator/packing", "generator/session", "host", "internal/identity", "internal/identity/authority",
+		"internal/keeper", "internal/keeper/first",
 		"internal/version", "internal/cluster", "internal/progress", "internal/rpc", "internal/runfiles", "internal/telemetry",
 		"internal/terminal", "internal/wholefile", "job", "localcluster", "profile",
 		"report", "report/metrics"},

@@ -21,10 +21,11 @@ const (
 	DuplicateScheduler
 	Stale
 	Gap
+	Denied
 )
 
 var errorNames = [...]string{"", "invalid", "draining", "overloaded", "unknown node", "unknown scheduler",
-	"unknown task", "duplicate node", "duplicate scheduler", "stale", "gap"}
+	"unknown task", "duplicate node", "duplicate scheduler", "stale", "gap", "not allowed"}
 
 func (c ErrorCode) String() string {
 	if int(c) < len(errorNames) {

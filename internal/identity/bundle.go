@@ -4,6 +4,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
+	"path/filepath"
 	"sync/atomic"
 	"time"
 )
@@ -15,6 +16,8 @@ const (
 	KeyFile     = "key.pem"     // of its own certificate; nobody else may read it
 	RevokedFile = "revoked.pem" // revocation lists of those authorities; may be missing
 )
+
+var fileNames = [...]string{CAFile, CertFile, KeyFile, RevokedFile}
 
 // Bundle is what a process proves its identity with, and checks others by. It is safe for concurrent use.
 type Bundle struct {
@@ -63,7 +66,7 @@ func Read(folder, domain string) (*Bundle, error) {
 	return b, nil
 }
 
-func (b *Bundle) file(name string) string { return Folder(b.folder, name) }
+func (b *Bundle) file(name string) string { return filepath.Join(b.folder, name) }
 
 // Folder is where the bundle's files are.
 func (b *Bundle) Folder() string { return b.folder }

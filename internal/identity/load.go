@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"time"
 )
 
@@ -25,8 +26,9 @@ func load(folder, domain string) (*material, error) {
 	if err != nil {
 		return nil, err
 	}
-	for name, to := range map[string]*[]byte{CAFile: &t.ca, CertFile: &t.cert, KeyFile: &t.key, RevokedFile: &t.revoked} {
-		text, err := readFile(Folder(folder, name), name == KeyFile)
+	for i, to := range []*[]byte{&t.ca, &t.cert, &t.key, &t.revoked} {
+		name := fileNames[i]
+		text, err := readFile(filepath.Join(folder, name), name == KeyFile)
 		if errors.Is(err, fs.ErrNotExist) && name == RevokedFile {
 			continue
 		}

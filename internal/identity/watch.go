@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"time"
 )
 
@@ -13,14 +14,14 @@ import (
 const watchEvery = 3 * time.Second
 
 // stamp says of the files of a bundle which they are, without reading them.
-type stamp [4]struct {
+type stamp [len(fileNames)]struct {
 	size     int64
 	modified time.Time
 }
 
 func stampOf(folder string) (s stamp, _ error) {
-	for i, name := range []string{CAFile, CertFile, KeyFile, RevokedFile} {
-		info, err := os.Stat(Folder(folder, name))
+	for i, name := range fileNames {
+		info, err := os.Stat(filepath.Join(folder, name))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"dodoor/internal/cluster"
+	"dodoor/internal/identity"
 )
 
 // A method of a service is two statements, one for each end. The client's says which request goes out
@@ -18,8 +19,8 @@ type peer struct {
 	dims  cluster.Dimensions
 }
 
-func newPeer(addr string, dims cluster.Dimensions, cfg Config, snapshots bool) peer {
-	return peer{newPool(addr, cfg, snapshots), dims}
+func newPeer(addr string, role identity.Role, dims cluster.Dimensions, cfg Config, snapshots bool) peer {
+	return peer{newPool(addr, role, cfg, snapshots), dims}
 }
 
 // Close hangs up. Calls in progress fail with ErrClosed.
@@ -73,6 +74,9 @@ func (a answered[R, W]) with(r R, err error) (w W, _ error) {
 // handle serves a request W as a Q, unless it is not valid, and answers with the R that comes of it.
 func handle[W, Q, R, A any](ctx context.Context, dims cluster.Dimensions, w W, read func(*decoder, W) Q,
 	serve func(context.Context, Q) (R, error), encode func(encoder, R) A) (a A, _ error) {
+	if err := honest(ctx, w); err != nil {
+		return a, wireError(ctx, err)
+	}
 	q, err := decode(dims, w, read)
 	if err != nil {
 		return a, invalid(err)
@@ -83,6 +87,9 @@ func handle[W, Q, R, A any](ctx context.Context, dims cluster.Dimensions, w W, r
 // accept is handle for a request whose answer says no more than that it was served.
 func accept[W, Q any](ctx context.Context, dims cluster.Dimensions, w W, read func(*decoder, W) Q,
 	serve func(context.Context, Q) error) error {
+	if err := honest(ctx, w); err != nil {
+		return wireError(ctx, err)
+	}
 	q, err := decode(dims, w, read)
 	if err != nil {
 		return invalid(err)

@@ -33,6 +33,9 @@ type Config struct {
 	Bundle           *identity.Bundle // proves who this process is, and checks its peers; nil: plaintext, and everything is allowed
 	HandshakeTimeout time.Duration    // until both ends of a new connection know each other
 
+	// Peer is the name that the certificate of a client's server must have; empty: any. Its role is the client's business.
+	Peer string
+
 	Observer Observer     // nil: nobody counts
 	Log      *slog.Logger // nil: slog.Default()
 
@@ -64,6 +67,12 @@ func Default() Config {
 		},
 		Listen: func(addr string) (net.Listener, error) { return net.Listen("tcp", addr) },
 	}
+}
+
+// To is the configuration of a client for the service of a name.
+func (c Config) To(name string) Config {
+	c.Peer = name
+	return c
 }
 
 // Bind makes a listener, for a service that has to know its own address before it serves.

@@ -15,11 +15,13 @@ import (
 // clientConn is one connection of a pool. Its borrower is its only user: the library's client takes
 // one call at a time.
 type clientConn struct {
-	net.Conn
-	client *thrift.TStandardClient
-	raw    syscall.RawConn // nil where the connection is no socket
-	peek   func(fd uintptr) bool
-	hungUp bool // what peek found
+	net.Conn          // what messages travel on
+	below    net.Conn // what that travels on: the same one over plaintext
+	client   *thrift.TStandardClient
+	trust    trust
+	raw      syscall.RawConn // nil where the connection is no socket
+	peek     func(fd uintptr) bool
+	hungUp   bool // what peek found
 
 	last    <-chan struct{} // tells when the context of the last call ends; nil: never
 	unwatch func() bool     // has that context forget the connection; false: it has ended. nil: it forgot
@@ -28,17 +30,21 @@ type clientConn struct {
 	broken error // why reading or writing failed
 }
 
-func newClientConn(conn net.Conn, maxMessageBytes int) *clientConn {
-	c := &clientConn{Conn: conn}
+// newClientConn is a connection over conn, which lies over below.
+func newClientConn(conn, below net.Conn, maxMessageBytes int) *clientConn {
+	c := &clientConn{Conn: conn, below: below}
 	protocol := stack(&frames{conn: c}, maxMessageBytes)
 	c.client = thrift.NewTStandardClient(protocol, protocol)
-	if socket, ok := conn.(syscall.Conn); ok {
+	if socket, ok := below.(syscall.Conn); ok {
 		if raw, err := socket.SyscallConn(); err == nil {
 			c.raw, c.peek = raw, c.peekSocket
 		}
 	}
 	return c
 }
+
+// Close hangs up at once: TLS would say goodbye first, to a peer that may not listen.
+func (c *clientConn) Close() error { return c.below.Close() }
 
 func (c *clientConn) Read(b []byte) (int, error) {
 	n, err := c.Conn.Read(b)
@@ -127,7 +133,8 @@ func (c *clientConn) ready(ctx context.Context, deadline time.Time) bool {
 	return errors.As(err, &timeout) && timeout.Timeout()
 }
 
-// peekSocket looks at the socket without taking anything from it: "try again" is a quiet, open one.
+// peekSocket looks at the socket without taking anything from it: "try again" is a quiet, open one. That holds below TLS as well, where
+// a server without session tickets sends nothing that nobody asked for.
 func (c *clientConn) peekSocket(fd uintptr) bool {
 	var b [1]byte
 	_, _, err := syscall.Recvfrom(int(fd), b[:], syscall.MSG_PEEK|syscall.MSG_DONTWAIT)

@@ -9,7 +9,7 @@ import (
 
 // earlier keeps the deadline of a first message.
 func (c *serverConn) earlier(deadline time.Time) time.Time {
-	if first := c.opened.Add(c.server.cfg.Limits.FirstMessage); !c.heard.Load() && first.Before(deadline) {
+	if first := c.came.Add(c.server.cfg.Limits.FirstMessage); !c.heard.Load() && first.Before(deadline) {
 		return first
 	}
 	return deadline
@@ -41,11 +41,13 @@ func (c *serverConn) movable() bool {
 
 // rank tells how well a connection can be spared, the lower the better, if it can.
 func (c *serverConn) rank() (rank int, spare bool) {
-	switch state, heard := c.state.Load(), c.heard.Load(); {
-	case !heard:
+	switch state := c.state.Load(); {
+	case !c.heard.Load():
 		return 0, state == idle || state == arriving
-	default:
+	case !c.from.known:
 		return 1, state == idle
+	default:
+		return 2, state == idle
 	}
 }
 
@@ -54,7 +56,7 @@ func (c *serverConn) charge(bytes int) error {
 	given, ok := c.server.traffic.take(c, int64(bytes))
 	most := c.server.cfg.Limits.InFlight
 	for _, other := range given {
-		c.server.exceeded(InFlight, other.from.name, "it has most of the %d bytes of messages that may be under way: the largest is given up", most)
+		c.server.exceeded(InFlight, other, "it has most of the %d bytes of messages that may be under way: the largest is given up", most)
 	}
 	if !ok {
 		c.server.exceeded(InFlight, c.from.name, "more than %d bytes of messages would be under way, and most are its own", most)

@@ -5,6 +5,7 @@ import (
 
 	"dodoor/gen-go/dodoor"
 	"dodoor/internal/cluster"
+	"dodoor/internal/identity"
 )
 
 const dataSnapshots = true // its messages may reach MaxSnapshotBytes
@@ -16,12 +17,12 @@ var _ DataService = (*DataClient)(nil)
 
 // NewDataClient returns a client for the data service at addr (host:port).
 func NewDataClient(addr string, dims cluster.Dimensions, cfg Config) *DataClient {
-	return &DataClient{newPeer(addr, dims, cfg, dataSnapshots)}
+	return &DataClient{newPeer(addr, identity.DataService, dims, cfg, dataSnapshots)}
 }
 
 // DataServiceService serves d.
 func DataServiceService(d DataService, dims cluster.Dimensions) Service {
-	return newService(dodoor.NewDataServiceProcessor(&dataHandler{d, dims}), dataSnapshots)
+	return newService(dataService, dodoor.NewDataServiceProcessor(&dataHandler{d, dims}), dataSnapshots)
 }
 
 // dataHandler is a DataService as the generated processor wants it.
@@ -81,6 +82,9 @@ func (h *dataHandler) CheckScheduler(ctx context.Context, name string, incarnati
 // aboutProcess passes on a call that names one process of a node or scheduler.
 func aboutProcess(ctx context.Context, name string, incarnation int64,
 	to func(context.Context, string, int64) error) error {
+	if err := honest(ctx, process(name)); err != nil {
+		return wireError(ctx, err)
+	}
 	var d decoder
 	d.name("name", &name)
 	d.incarnation("incarnation", &incarnation)

@@ -89,7 +89,7 @@ func TestCodesMatchTheWire(t *testing.T) {
 			t.Errorf("%q is %q on the wire", ours, wire)
 		}
 	}
-	for c := cluster.Invalid; c <= cluster.Gap; c++ {
+	for c := cluster.Invalid; c <= cluster.Denied; c++ {
 		match(c.String(), dodoor.ErrorCode(c).String())
 	}
 	for o := cluster.Finished; o <= cluster.Lost; o++ {
@@ -102,7 +102,7 @@ func TestCodesMatchTheWire(t *testing.T) {
 		match(strings.Replace(c.String(), "task type", "type", 1), dodoor.RefusalCode(c).String())
 	}
 	const unset = "<UNSET>"
-	for _, beyond := range []string{dodoor.ErrorCode(cluster.Gap + 1).String(), dodoor.Outcome(cluster.Lost + 1).String(),
+	for _, beyond := range []string{dodoor.ErrorCode(cluster.Denied + 1).String(), dodoor.Outcome(cluster.Lost + 1).String(),
 		dodoor.Phase(cluster.Ended + 1).String(), dodoor.RefusalCode(cluster.NotAllowed + 1).String()} {
 		if beyond != unset {
 			t.Errorf("the IDL has %s, package cluster does not", beyond)

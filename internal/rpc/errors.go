@@ -27,6 +27,10 @@ var (
 	// ErrClosed: the client was closed by its owner.
 	ErrClosed = errors.New("closed")
 
+	// ErrUntrusted: whoever is at the address is not who was expected, or refuses this process. Trying again is in vain until somebody
+	// changes a certificate. It is ErrUnavailable and NotSent as well.
+	ErrUntrusted = errors.New("not trusted")
+
 	errNotSent = errors.New("no connection")
 )
 
@@ -72,7 +76,7 @@ func callerError(err error) error {
 }
 
 func declaredError(e *dodoor.ServiceError) error {
-	if e.Code < dodoor.ErrorCode_INVALID || e.Code > dodoor.ErrorCode_GAP {
+	if e.Code < dodoor.ErrorCode_INVALID || e.Code > dodoor.ErrorCode_NOT_ALLOWED {
 		return fmt.Errorf("%w: declared error with the unknown code %d: %s", ErrRemote, e.Code, *text(e.Message))
 	}
 	after := e.GetRetryAfterMs()

@@ -170,7 +170,7 @@ func TestInvalidReply(t *testing.T) {
 
 // TestUnknownErrorCode: a declared error of a newer version is not mistaken for an older one.
 func TestUnknownErrorCode(t *testing.T) {
-	err := callerError(&dodoor.ServiceError{Code: dodoor.ErrorCode(cluster.Gap) + 1, Message: "m"})
+	err := callerError(&dodoor.ServiceError{Code: dodoor.ErrorCode(cluster.Denied) + 1, Message: "m"})
 	if !errors.Is(err, ErrRemote) || cluster.CodeOf(err) != 0 {
 		t.Errorf("got %v", err)
 	}

@@ -43,12 +43,13 @@ const (
 	LargeMessage                    // a message, or a list or a string in one, that is larger than any may be
 	InFlight                        // a message or a reply given up: Limits.InFlight, or Limits.Decoded
 	RequestRate                     // a request refused: Limits.RequestRate
+	RefusedConnection               // the peer's certificate is not accepted, or not any more, or there was no handshake
 
 	numEvents
 )
 
 var eventNames = [numEvents]string{"panics", "bad_messages", "failed_accepts", "failed_dials", "rejected_connections", "rejected_peers",
-	"evicted_connections", "late_messages", "unread_replies", "large_messages", "bytes_in_flight", "request_rate"}
+	"evicted_connections", "late_messages", "unread_replies", "large_messages", "bytes_in_flight", "request_rate", "refused_connections"}
 
 func (e Event) String() string {
 	if e < numEvents {
@@ -72,7 +73,7 @@ type Observer interface {
 type failure uint8
 
 const (
-	numCodes = failure(cluster.Gap) + 1
+	numCodes = failure(cluster.Denied) + 1
 
 	unavailable = numCodes + iota - 1
 	remote

@@ -7,11 +7,14 @@ import (
 	"slices"
 	"sync/atomic"
 	"time"
+
+	"dodoor/internal/identity"
 )
 
 // origin is a peer of a server: an address, or an identity.
 type origin struct {
 	name  string
+	known bool         // an identity
 	conns int          // under the server's lock
 	wire  int64        // bytes of its messages, under the traffic's
 	next  atomic.Int64 // when its next request would be due at the bounded rate, in ns
@@ -66,6 +69,32 @@ func (s *Server) enter(c *serverConn) (bound Event, ok bool) {
 	}
 	s.forget(from)
 	return bound, false
+}
+
+// known books a connection under the identity that it has proved; it is not let in where that has too many.
+func (s *Server) known(c *serverConn) bool {
+	if c.caller.Role == identity.None {
+		return true
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	to := s.origin(c.caller.String())
+	to.known = true
+	full := to.conns >= s.cfg.Limits.PeerConnections && !s.makeRoom(to)
+	if _, here := s.conns[c]; here && !full {
+		c.from.conns--
+		s.forget(c.from)
+		to.conns++
+		s.traffic.mu.Lock()
+		c.from = to // nothing of it is under way
+		s.traffic.mu.Unlock()
+		return true
+	}
+	s.forget(to)
+	if full {
+		s.exceeded(RejectedPeer, to.name, "there are %d connections of it, and none is idle", s.cfg.Limits.PeerConnections)
+	}
+	return false
 }
 
 // origin returns what is known of a peer.

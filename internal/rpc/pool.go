@@ -10,6 +10,7 @@ import (
 	"github.com/apache/thrift/lib/go/thrift"
 
 	"dodoor/gen-go/dodoor"
+	"dodoor/internal/identity"
 )
 
 // pool is a peer's connections: dialled when first needed, each lent to one call at a time, and
@@ -17,6 +18,7 @@ import (
 // safe for concurrent use as long as every call makes its own.
 type pool struct {
 	addr     string
+	expected identity.Identity
 	cfg      Config
 	maxBytes int
 	lent     chan struct{} // one token per connection in use
@@ -27,10 +29,10 @@ type pool struct {
 	closed chan struct{}
 }
 
-func newPool(addr string, cfg Config, snapshots bool) *pool {
+func newPool(addr string, role identity.Role, cfg Config, snapshots bool) *pool {
 	cfg = cfg.filled()
 	return &pool{
-		addr: addr, cfg: cfg, maxBytes: cfg.limit(snapshots),
+		addr: addr, expected: identity.Identity{Role: role, Name: cfg.Peer}, cfg: cfg, maxBytes: cfg.limit(snapshots),
 		lent:   make(chan struct{}, cfg.PoolSize),
 		open:   make(map[*clientConn]struct{}),
 		closed: make(chan struct{}),
@@ -131,7 +133,7 @@ func (p *pool) borrow(ctx context.Context, deadline time.Time) (*clientConn, err
 		if conn == nil {
 			return p.dial(ctx, deadline)
 		}
-		if conn.ready(ctx, deadline) {
+		if conn.trust.lasts(p.cfg.Bundle) && conn.ready(ctx, deadline) {
 			return conn, nil
 		}
 		p.drop(conn)
@@ -167,7 +169,14 @@ func (p *pool) dial(ctx context.Context, deadline time.Time) (*clientConn, error
 		return nil, p.unsent(ctx, err)
 	}
 	raw.SetDeadline(deadline)
-	conn := newClientConn(raw, p.maxBytes)
+	conn := newClientConn(raw, raw, p.maxBytes)
+	if p.cfg.Bundle != nil {
+		if conn, err = p.introduce(ctx, raw, deadline); err != nil {
+			raw.Close()
+			p.cfg.Observer.Event(DialFailed)
+			return nil, p.unsent(ctx, err)
+		}
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.open == nil {

@@ -1,6 +1,7 @@
 package rpc
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -35,8 +36,11 @@ func (c *serverConn) deliver() bool {
 func (c *serverConn) failed(name string, seq int32, usable bool, err error) error {
 	var declared *dodoor.ServiceError
 	if errors.As(err, &declared) {
-		if declared.Code == dodoor.ErrorCode_INVALID {
+		switch declared.Code {
+		case dodoor.ErrorCode_INVALID:
 			c.bad(fmt.Errorf("%s: %s", name, declared.Message))
+		case dodoor.ErrorCode_NOT_ALLOWED:
+			c.server.complaints.warn(c.server.cfg.Log, time.Now(), "request refused", "peer", c.RemoteAddr(), "error", declared.Message)
 		}
 		return declaredError(declared)
 	}
@@ -44,7 +48,7 @@ func (c *serverConn) failed(name string, seq int32, usable bool, err error) erro
 	switch {
 	case !c.frames.whole:
 		log.Error("reply too large")
-		c.refuse(name, seq, thrift.INTERNAL_ERROR, fmt.Sprintf("reply: %v", err))
+		refuse(c.server.handling, c.protocol, name, seq, thrift.INTERNAL_ERROR, fmt.Sprintf("reply: %v", err))
 	case !usable:
 		c.bad(fmt.Errorf("%s: %w", name, err))
 	default:
@@ -59,23 +63,22 @@ func (c *serverConn) panicked(name string, seq int32, cause any) {
 	c.server.cfg.Log.Error("handler panicked", "method", name, "peer", c.RemoteAddr(), "panic", cause,
 		"stack", string(debug.Stack()))
 	c.frames.unsend() // half a reply
-	c.refuse(name, seq, thrift.INTERNAL_ERROR, fmt.Sprintf("%s panicked: %v", name, cause))
+	refuse(c.server.handling, c.protocol, name, seq, thrift.INTERNAL_ERROR, fmt.Sprintf("%s panicked: %v", name, cause))
 }
 
 func (c *serverConn) unknown(name string, seq int32) {
 	c.protocol.Skip(c.server.handling, thrift.STRUCT)
 	c.bad(fmt.Errorf("unknown method %.64q", name))
-	c.refuse(name, seq, thrift.UNKNOWN_METHOD, fmt.Sprintf("unknown method %.64q", name))
+	refuse(c.server.handling, c.protocol, name, seq, thrift.UNKNOWN_METHOD, fmt.Sprintf("unknown method %.64q", name))
 }
 
 // refuse answers with an application exception. The connection is closed afterwards, and its peer
 // told why if that works, so errors are of no interest.
-func (c *serverConn) refuse(name string, seq, code int32, message string) {
-	ctx := c.server.handling
-	c.protocol.WriteMessageBegin(ctx, name, thrift.EXCEPTION, seq)
-	thrift.NewTApplicationException(code, message).Write(ctx, c.protocol)
-	c.protocol.WriteMessageEnd(ctx)
-	c.protocol.Flush(ctx)
+func refuse(ctx context.Context, to thrift.TProtocol, name string, seq, code int32, message string) {
+	to.WriteMessageBegin(ctx, name, thrift.EXCEPTION, seq)
+	thrift.NewTApplicationException(code, message).Write(ctx, to)
+	to.WriteMessageEnd(ctx)
+	to.Flush(ctx)
 }
 
 // bad counts what is no valid request.
@@ -86,16 +89,7 @@ func (c *serverConn) bad(err error) {
 
 // decline answers with a declared error instead of what there may be, and forgets what is left of the request.
 func (c *serverConn) decline(name string, seq int32, e *dodoor.ServiceError) (usable bool, err error) {
-	ctx := c.server.handling
 	c.frames.drop()
 	c.frames.unsend()
-	c.protocol.WriteMessageBegin(ctx, name, thrift.REPLY, seq)
-	c.protocol.WriteStructBegin(ctx, "")
-	c.protocol.WriteFieldBegin(ctx, "e", thrift.STRUCT, 1) // of every method's result
-	e.Write(ctx, c.protocol)
-	c.protocol.WriteFieldEnd(ctx)
-	c.protocol.WriteFieldStop(ctx)
-	c.protocol.WriteStructEnd(ctx)
-	c.protocol.WriteMessageEnd(ctx)
-	return c.protocol.Flush(ctx) == nil, declaredError(e)
+	return writeDeclared(c.server.handling, c.protocol, name, seq, e) == nil, declaredError(e)
 }

@@ -128,7 +128,7 @@ func TestSchedulerRoundTrips(t *testing.T) {
 		same(t, "reply", got, answer)
 	})
 	check("declared errors", func(t *rapid.T) {
-		declared := &cluster.Error{Code: cluster.ErrorCode(rapid.IntRange(1, int(cluster.Gap)).Draw(t, "code")),
+		declared := &cluster.Error{Code: cluster.ErrorCode(rapid.IntRange(1, int(cluster.Denied)).Draw(t, "code")),
 			Message: texts.Draw(t, "message"), After: millisec.Draw(t, "after")}
 		h.settle = func(context.Context) error { return declared }
 		same[error](t, "error", c.Settle(background), declared)

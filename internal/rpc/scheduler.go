@@ -5,6 +5,7 @@ import (
 
 	"dodoor/gen-go/dodoor"
 	"dodoor/internal/cluster"
+	"dodoor/internal/identity"
 )
 
 const schedulerSnapshots = true // its messages may reach MaxSnapshotBytes
@@ -21,7 +22,7 @@ var _ Scheduler = (*SchedulerClient)(nil)
 
 // NewSchedulerClient returns a client for the scheduler at addr (host:port).
 func NewSchedulerClient(addr string, dims cluster.Dimensions, cfg Config) *SchedulerClient {
-	return &SchedulerClient{newPeer(addr, dims, cfg, schedulerSnapshots), newPool(addr, cfg, schedulerSnapshots)}
+	return &SchedulerClient{newPeer(addr, identity.Scheduler, dims, cfg, schedulerSnapshots), newPool(addr, identity.Scheduler, cfg, schedulerSnapshots)}
 }
 
 // Close hangs up. Calls in progress fail with ErrClosed.
@@ -33,7 +34,7 @@ func (c *SchedulerClient) Close() error {
 // SchedulerService serves s. Only long polls are exempt from Config.MaxHandlers: they wait for work to
 // end, which the other methods have to report.
 func SchedulerService(s Scheduler, dims cluster.Dimensions) Service {
-	return newService(dodoor.NewSchedulerServiceProcessor(&schedulerHandler{s, dims}), schedulerSnapshots)
+	return newService(schedulerService, dodoor.NewSchedulerServiceProcessor(&schedulerHandler{s, dims}), schedulerSnapshots)
 }
 
 // schedulerHandler is a Scheduler as the generated processor wants it.

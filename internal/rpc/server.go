@@ -2,6 +2,7 @@ package rpc
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -19,6 +20,9 @@ type Server struct {
 	service  Service
 	cfg      Config
 	slots    chan struct{} // one token per running handler
+	secure   *tls.Config   // nil: plaintext
+
+	complaints seldom // about peers
 
 	handling context.Context // of handlers; ends when StopGrace is over
 	waiting  context.Context // of those that wait for something; ends when the server stops
@@ -60,6 +64,9 @@ func NewServer(listener net.Listener, service Service, cfg Config) *Server {
 		lines: lines{log: cfg.Log.With("address", listener.Addr())},
 	}
 	s.traffic = traffic{limits: &s.cfg.Limits, holders: make(map[*serverConn]struct{})}
+	if cfg.Bundle != nil {
+		s.secure = cfg.Bundle.Unverified()
+	}
 	return s
 }
 
@@ -86,8 +93,13 @@ func (s *Server) Serve(ctx context.Context) error {
 	s.waiting, s.wake = context.WithCancel(s.handling)
 	defer context.AfterFunc(ctx, func() { s.Close() })()
 
+	var overseer sync.WaitGroup
+	if s.secure != nil {
+		overseer.Go(s.oversee)
+	}
 	err := s.accept()
 	s.Close()
+	overseer.Wait()
 	return errors.Join(err, s.stop())
 }
 

@@ -2,6 +2,8 @@ package rpc
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"net"
@@ -9,6 +11,8 @@ import (
 	"time"
 
 	"github.com/apache/thrift/lib/go/thrift"
+
+	"dodoor/internal/identity"
 )
 
 // A connection is idle until a message begins to arrive, and none has been seen by anybody before it has arrived as a whole: closing it
@@ -29,17 +33,20 @@ var (
 // serverConn answers the requests of one connection. Between the protocol stack and the socket it
 // keeps the deadlines: none is set for a message that arrives in one piece.
 type serverConn struct {
-	net.Conn
+	net.Conn // what messages travel on
 	server   *Server
-	frames   frames
+	frames   *frames
 	protocol *bounded
+	raw      *opened             // below TLS; nil: plaintext
+	caller   identity.Identity   // nobody over plaintext
+	chain    []*x509.Certificate // the caller's, guarded by the server's lock
 	state    atomic.Int32
 
-	from   *origin      // under the server's lock, or this goroutine's
-	share  share        // under the traffic's lock
-	since  atomic.Int64 // when it was opened, or became idle, in ns
-	heard  atomic.Bool  // a whole message has arrived
-	opened time.Time
+	from  *origin      // under the server's lock, or this goroutine's
+	share share        // under the traffic's lock
+	since atomic.Int64 // when it was opened, or became idle, in ns
+	heard atomic.Bool  // a whole message has arrived
+	came  time.Time
 
 	begun   bool // the current message has begun to arrive
 	timed   bool // a read deadline is set
@@ -47,15 +54,28 @@ type serverConn struct {
 	crowded bool // the message was given up, as there are too many
 
 	handling context.Context // of requests that hold a slot; nil: there was none
+	waiting  context.Context // likewise, of those that wait for something
 }
 
 func newServerConn(s *Server, conn net.Conn) *serverConn {
-	c := &serverConn{Conn: conn, server: s, opened: time.Now()}
-	c.since.Store(c.opened.UnixNano())
-	c.frames = frames{conn: c, holds: true, charge: c.charge}
-	c.protocol = stack(&c.frames, s.cfg.limit(s.service.snapshots))
+	c := &serverConn{Conn: conn, server: s, came: time.Now()}
+	c.since.Store(c.came.UnixNano())
+	if s.secure != nil {
+		c.raw = &opened{Conn: conn, charge: c.charge}
+		c.Conn = tls.Server(c.raw, s.secure)
+	}
+	c.frames = &frames{conn: c, holds: true, charge: c.charge}
+	c.protocol = stack(c.frames, s.cfg.limit(s.service.snapshots))
 	c.protocol.charge = c.decoding
 	return c
+}
+
+// Close hangs up at once: TLS would say goodbye first, to a peer that may not listen.
+func (c *serverConn) Close() error {
+	if c.raw != nil {
+		return c.raw.Close()
+	}
+	return c.Conn.Close()
 }
 
 // Read implements the transport under the protocol stack. A peer may take its time between messages
@@ -87,6 +107,9 @@ func (c *serverConn) Write(b []byte) (int, error) {
 func (c *serverConn) serve() {
 	defer c.server.remove(c)
 	defer c.Close()
+	if !c.admit() || !c.server.known(c) {
+		return
+	}
 	for c.next() {
 	}
 }
@@ -151,7 +174,7 @@ func (c *serverConn) unreadable(err error) {
 		c.server.exceeded(LargeMessage, c.from.name, "%v", err)
 	}
 	if c.begun {
-		c.bad(err)
+		c.notUnderstood(err)
 	}
 }
 
@@ -168,7 +191,7 @@ func (c *serverConn) awaitMessage() bool {
 	timeout := c.server.cfg.IdleTimeout
 	switch {
 	case !c.heard.Load():
-		c.SetReadDeadline(c.opened.Add(c.server.cfg.Limits.FirstMessage))
+		c.SetReadDeadline(c.came.Add(c.server.cfg.Limits.FirstMessage))
 	case timeout > 0:
 		c.SetReadDeadline(time.Now().Add(timeout))
 	case c.timed:
@@ -194,11 +217,14 @@ func (c *serverConn) process(e endpoint, name string, seq int32) (usable bool, e
 	if refusal := c.inadmissible(e.method); refusal != nil {
 		return c.decline(name, seq, refusal)
 	}
-	ctx := c.server.waiting
-	if !methods[e.method].waits {
-		if ctx = c.slotted(); !c.acquire(ctx) {
-			return false, ctx.Err()
+	if c.raw != nil {
+		if denied := e.denial(c.caller, name); denied != nil {
+			return c.deny(name, seq, denied)
 		}
+	}
+	ctx := c.context(e.method)
+	if !methods[e.method].waits && !c.acquire(ctx) {
+		return false, ctx.Err()
 	}
 	usable, exception := e.function.Process(ctx, seq, c.protocol, c.protocol)
 	switch {

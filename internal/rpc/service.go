@@ -12,13 +12,13 @@ type Service struct {
 type endpoint struct {
 	method   Method
 	function thrift.TProcessorFunction
+	granted  roles
 }
 
-func newService(p thrift.TProcessor, snapshots bool) Service {
+func newService(service string, p thrift.TProcessor, snapshots bool) Service {
 	s := Service{endpoints: make(map[string]endpoint), snapshots: snapshots}
 	for name, function := range p.ProcessorMap() {
-		method := byWireName[name]
-		s.endpoints[name] = endpoint{method: method, function: function}
+		s.endpoints[name] = endpoint{method: byWireName[name], function: function, granted: access[service][name]}
 	}
 	return s
 }

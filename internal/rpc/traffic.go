@@ -19,9 +19,9 @@ type share struct {
 	wire, decoded int64
 }
 
-// take lets a connection's buffers grow. Whoever has to give up its message for that is returned, and is to be told; if that is
+// take lets a connection's buffers grow. Whoever has to give up a message for that is returned; if that is
 // the connection itself, it gets nothing.
-func (t *traffic) take(c *serverConn, bytes int64) (given []*serverConn, ok bool) {
+func (t *traffic) take(c *serverConn, bytes int64) (given []string, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for t.wire+bytes > t.limits.InFlight {
@@ -30,7 +30,7 @@ func (t *traffic) take(c *serverConn, bytes int64) (given []*serverConn, ok bool
 			return given, false
 		}
 		if victim.hangUp() {
-			given = append(given, victim)
+			given = append(given, victim.from.name)
 		}
 		t.free(victim)
 	}

@@ -5,6 +5,7 @@ import (
 
 	"dodoor/gen-go/dodoor"
 	"dodoor/internal/cluster"
+	"dodoor/internal/identity"
 )
 
 const workerSnapshots = false // its messages do not exceed MaxMessageBytes
@@ -18,12 +19,12 @@ var _ Worker = (*WorkerClient)(nil)
 
 // NewWorkerClient returns a client for the worker at addr (host:port).
 func NewWorkerClient(addr string, dims cluster.Dimensions, cfg Config) *WorkerClient {
-	return &WorkerClient{newPeer(addr, dims, cfg, workerSnapshots)}
+	return &WorkerClient{newPeer(addr, identity.Worker, dims, cfg, workerSnapshots)}
 }
 
 // WorkerService serves w.
 func WorkerService(w Worker, dims cluster.Dimensions) Service {
-	return newService(dodoor.NewWorkerServiceProcessor(&workerHandler{w, dims}), workerSnapshots)
+	return newService(workerService, dodoor.NewWorkerServiceProcessor(&workerHandler{w, dims}), workerSnapshots)
 }
 
 // workerHandler is a Worker as the generated processor wants it.

@@ -40,7 +40,7 @@ func (d *Daemon) connectPeer(index int) {
 	d.dropPeer(index)
 	p := &peer{d: d, index: index, node: d.replica.Node(index), posted: make(chan struct{}, 1), delivery: d.deliveries.Open(index)}
 	p.ctx, p.close = context.WithCancel(d.running)
-	calls := d.cfg.RPC
+	calls := d.cfg.RPC.To(p.node.Name)
 	calls.CallTimeout = d.patience() / 2 // a machine that is gone says nothing: it must be noticed before the grace is over
 	p.client = rpc.NewWorkerClient(p.node.Address, d.cfg.Replica.Dimensions, calls)
 	d.peers[index] = p

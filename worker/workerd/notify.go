@@ -68,7 +68,7 @@ func (n *notifier) send() error {
 	if n.client == nil || n.addr != n.notice.To.Address {
 		n.hangUp()
 		n.addr = n.notice.To.Address
-		n.client = rpc.NewSchedulerClient(n.addr, n.d.cfg.Node.Dimensions, n.d.cfg.RPC)
+		n.client = rpc.NewSchedulerClient(n.addr, n.d.cfg.Node.Dimensions, n.d.cfg.RPC.To(n.name))
 	}
 	return n.client.Complete(n.d.running, n.notice.Message)
 }

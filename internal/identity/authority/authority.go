@@ -123,8 +123,8 @@ func (a *Authority) Certificate() *x509.Certificate { return a.cert }
 // Issue makes a key and a certificate for an identity, good from now on for so long, and writes the bundle into a folder that it makes.
 // What is there of a bundle is replaced.
 func (a *Authority) Issue(id identity.Identity, folder string, validity time.Duration) error {
-	if validity <= 0 {
-		return fmt.Errorf("the certificate of %s cannot be valid for %s", id, validity)
+	if err := checkValidity(id, validity); err != nil {
+		return err
 	}
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

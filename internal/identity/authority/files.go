@@ -15,8 +15,8 @@ import (
 	"dodoor/internal/wholefile"
 )
 
-// write makes a bundle of a certificate and its key, with what the authority has revoked so far. The certificate is written last: whoever
-// reads half of a renewed bundle finds that its parts do not fit, and keeps what it has.
+// write makes a bundle of a certificate and its key, nil for one that is elsewhere, with what the authority has revoked so far. The
+// certificate is written last: whoever reads half of a renewed bundle finds that its parts do not fit, and keeps what it has.
 func (a *Authority) write(folder string, cert []byte, key *ecdsa.PrivateKey) error {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return err
@@ -37,8 +37,10 @@ func (a *Authority) write(folder string, cert []byte, key *ecdsa.PrivateKey) err
 	if err != nil {
 		return err
 	}
-	if err := writeKey(filepath.Join(folder, identity.KeyFile), key); err != nil {
-		return err
+	if key != nil {
+		if err := writeKey(filepath.Join(folder, identity.KeyFile), key); err != nil {
+			return err
+		}
 	}
 	return wholefile.Write(filepath.Join(folder, identity.CertFile), cert)
 }
