@@ -1,8 +1,11 @@
 package rpc
 
 import (
+	"errors"
 	"fmt"
 	"time"
+
+	"github.com/apache/thrift/lib/go/thrift"
 
 	"dodoor/gen-go/dodoor"
 )
@@ -90,6 +93,14 @@ func (c *serverConn) inadmissible(m Method) *dodoor.ServiceError {
 	c.server.exceeded(RequestRate, c.from.name, "it sends more than %d requests a second", limits.RequestRate)
 	return refusal(dodoor.ErrorCode_OVERLOADED, max(wait, shortWait), "%s sends more than %d requests a second to %s", c.from.name,
 		limits.RequestRate, c.server.Addr())
+}
+
+// tooLarge tells of a message that is larger than any may be.
+func (c *serverConn) tooLarge(err error) {
+	var bound thrift.TProtocolException
+	if errors.As(err, &bound) && bound.TypeId() == thrift.SIZE_LIMIT {
+		c.server.exceeded(LargeMessage, c.from.name, "%v", err)
+	}
 }
 
 // shortWait is how long whoever sends too much is to stay away, at least.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -82,4 +83,20 @@ func (l *lines) write(bound Event, who string, why string) {
 func (s *Server) exceeded(bound Event, who, format string, args ...any) {
 	s.cfg.Observer.Event(bound)
 	s.lines.write(bound, who, fmt.Sprintf(format, args...))
+}
+
+// fewFiles is said once in a process, however many servers it has.
+var fewFiles sync.Once
+
+// countFiles warns where connections run out of open files before they reach their bound. The Go runtime has raised the limit to the
+// hard one.
+func (s *Server) countFiles() {
+	var files syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files); err != nil || files.Cur >= uint64(s.cfg.MaxConnections) {
+		return
+	}
+	fewFiles.Do(func() {
+		s.cfg.Log.Warn("this process may open fewer files than connections are allowed: raise its hard limit (ulimit -n, LimitNOFILE), or "+
+			"lower rpc.max_connections", "files", files.Cur, "max_connections", s.cfg.MaxConnections)
+	})
 }

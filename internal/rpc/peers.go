@@ -39,8 +39,8 @@ func (o *origin) admits(now time.Time, rate int) (wait time.Duration, ok bool) {
 	for at := now.UnixNano(); ; {
 		next := o.next.Load()
 		due := max(next, at)
-		if late := due - at; late >= int64(time.Second) {
-			return time.Duration(late - int64(time.Second) + each), false
+		if over := due - at + each - int64(time.Second); over > 0 {
+			return time.Duration(over), false
 		}
 		if o.next.CompareAndSwap(next, due+each) {
 			return 0, true

@@ -50,6 +50,7 @@ func (c *serverConn) failed(name string, seq int32, usable bool, err error) erro
 		log.Error("reply too large")
 		refuse(c.server.handling, c.protocol, name, seq, thrift.INTERNAL_ERROR, fmt.Sprintf("reply: %v", err))
 	case !usable:
+		c.tooLarge(err)
 		c.bad(fmt.Errorf("%s: %w", name, err))
 	default:
 		log.Error("request failed")

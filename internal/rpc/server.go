@@ -93,6 +93,7 @@ func (s *Server) Serve(ctx context.Context) error {
 	s.waiting, s.wake = context.WithCancel(s.handling)
 	defer context.AfterFunc(ctx, func() { s.Close() })()
 
+	s.countFiles()
 	var overseer sync.WaitGroup
 	if s.secure != nil {
 		overseer.Go(s.oversee)

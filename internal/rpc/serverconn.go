@@ -164,14 +164,13 @@ func (c *serverConn) answer(name string, seq int32) (usable bool) {
 // unreadable tells of what arrived instead of a message, or did not.
 func (c *serverConn) unreadable(err error) {
 	var timeout net.Error
-	var bound thrift.TProtocolException
 	switch {
 	case c.state.Load() == hungUp:
 		return
 	case errors.As(err, &timeout) && timeout.Timeout() && (c.begun || !c.heard.Load()):
 		c.server.exceeded(LateMessage, c.from.name, "a message, or a connection's first, did not arrive in time")
-	case errors.As(err, &bound) && bound.TypeId() == thrift.SIZE_LIMIT:
-		c.server.exceeded(LargeMessage, c.from.name, "%v", err)
+	default:
+		c.tooLarge(err)
 	}
 	if c.begun {
 		c.notUnderstood(err)
