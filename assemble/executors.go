@@ -36,6 +36,10 @@ func Worker(c *conf.Config, site Site) (*workerd.Daemon, error) {
 	if err != nil {
 		return nil, err
 	}
+	connections, err := site.rpc(c, conf.RoleWorker, c.Worker.MaxRPCs)
+	if err != nil {
+		return nil, err
+	}
 	output, err := newSpool(c)
 	if err != nil {
 		return nil, err
@@ -51,7 +55,7 @@ func Worker(c *conf.Config, site Site) (*workerd.Daemon, error) {
 			Devices: c.DevicesOf(dims, &self.Capacity), Reestimate: w.Reestimate,
 		},
 		Executors: executors, Spool: output,
-		Listen: w.Listen, Address: w.Address, DataService: c.Datastore.DialAddress(), RPC: site.rpc(c, w.Name, w.MaxRPCs),
+		Listen: w.Listen, Address: w.Address, DataService: c.Datastore.DialAddress(), RPC: connections,
 		MaxBatch: batch(c), Heartbeat: time.Duration(w.Heartbeat), DrainTimeout: time.Duration(w.DrainTimeout),
 		Lost: keeper.Lost(), Log: site.Log, Metrics: site.Metrics, Setup: site.setup(),
 	})

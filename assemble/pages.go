@@ -21,6 +21,9 @@ func StartPages(c *conf.Config, log *slog.Logger, ready func() error, registries
 	if c.HTTP.Listen == "" {
 		return &Pages{Addr: "off", Stop: func() {}}, nil
 	}
+	if err := c.Security.Permits("http.listen", c.HTTP.Listen); err != nil {
+		return nil, err
+	}
 	server, err := telemetry.NewServer(telemetry.ServerConfig{Addr: c.HTTP.Listen, Registries: registries, Ready: ready, Pprof: c.HTTP.Pprof,
 		Log: log})
 	if err != nil {

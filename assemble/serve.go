@@ -23,12 +23,12 @@ type service interface {
 // in the same place. It reports whether the service ever served: if not, err is about what was asked for.
 func Serve(ctx context.Context, c *conf.Config, role string, site Site) (served bool, err error) {
 	for {
-		s, pages, err := begin(c, role, site)
+		s, stop, err := begin(c, role, site)
 		if err != nil {
 			return served, err
 		}
 		err = s.Run(ctx)
-		pages.Stop()
+		stop()
 		other, switched := errors.AsType[schedulerd.Switched](err)
 		switch {
 		case err == nil, switched && ctx.Err() != nil: // it has drained
@@ -42,8 +42,8 @@ func Serve(ctx context.Context, c *conf.Config, role string, site Site) (served 
 	}
 }
 
-// begin starts a service and its pages.
-func begin(c *conf.Config, role string, site Site) (service, *Pages, error) {
+// begin starts a service, and what is beside it: its pages, and what looks for new certificates.
+func begin(c *conf.Config, role string, site Site) (s service, stop func(), err error) {
 	if site.Service != "" {
 		entry, err := c.Service(role, site.Service)
 		if err != nil {
@@ -54,9 +54,17 @@ func begin(c *conf.Config, role string, site Site) (service, *Pages, error) {
 		}
 		c = c.As(entry)
 	}
+	if site.Network == nil {
+		if err := exposes(c, role, site.Log); err != nil {
+			return nil, nil, err
+		}
+	}
+	if site.Bundle, err = ServiceBundle(c, role, site.Service); err != nil {
+		return nil, nil, err
+	}
 	name := nameOf(c, role)
 	site.Metrics = telemetry.NewRegistry(role, name)
-	s, err := newService(c, role, site)
+	s, err = newService(c, role, site)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -64,8 +72,9 @@ func begin(c *conf.Config, role string, site Site) (service, *Pages, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	unwatch := watch(site.Bundle, site.Log)
 	site.Log.Info("serving", "service", role, "name", name, "address", s.Addr(), "http", pages.Addr, "version", version.Dodoor())
-	return s, pages, nil
+	return s, func() { pages.Stop(); unwatch() }, nil
 }
 
 func newService(c *conf.Config, role string, site Site) (service, error) {

@@ -15,6 +15,7 @@ import (
 	"dodoor/conf"
 	"dodoor/datastore/datastored"
 	"dodoor/internal/cluster"
+	"dodoor/internal/identity"
 	"dodoor/internal/rpc"
 	"dodoor/internal/telemetry"
 	"dodoor/internal/version"
@@ -30,6 +31,8 @@ type Site struct {
 	Network Network // nil: TCP
 	Service string  // as the inventory calls it; empty: it is in none
 	Digest  string  // of what of its configuration concerns it, if it is in an inventory
+
+	Bundle *identity.Bundle // what it proves its identity with; nil: what the configuration says, plaintext perhaps
 }
 
 // Network is addresses on which services serve and dial each other, such as some in memory.
@@ -38,8 +41,16 @@ type Network interface {
 	From(name string) func(ctx context.Context, addr string) (net.Conn, error) // how the one called name dials
 }
 
-// RPC sizes a connection; network may be nil, for TCP, and name is who dials.
-func RPC(c *conf.Config, network Network, name string) rpc.Config {
+// RPC sizes the connections of a command, which proves to be security.user where the configuration has certificates; network may be nil,
+// for TCP, and name is who dials.
+func RPC(c *conf.Config, network Network, name string) (r rpc.Config, err error) {
+	r = sized(c, network, name)
+	r.Bundle, err = CommandBundle(c)
+	return r, err
+}
+
+// sized is how large and how long connections and messages may get.
+func sized(c *conf.Config, network Network, name string) rpc.Config {
 	r := rpc.Default()
 	r.MaxMessageBytes = c.RPC.MaxMessageBytes
 	r.MaxSnapshotBytes = c.RPC.MaxSnapshotBytes
@@ -57,11 +68,17 @@ func (s Site) setup() cluster.Setup {
 	return cluster.Setup{Name: s.Service, Version: version.Build(), Digest: s.Digest}
 }
 
-// rpc sizes a service, which runs so many requests at once.
-func (s Site) rpc(c *conf.Config, name string, handlers int) rpc.Config {
-	r := RPC(c, s.Network, name)
+// rpc sizes a service of a role, which runs so many requests at once, and has it prove who it is.
+func (s Site) rpc(c *conf.Config, role string, handlers int) (rpc.Config, error) {
+	r := sized(c, s.Network, nameOf(c, role))
 	r.MaxHandlers = handlers
-	return r
+	if r.Bundle = s.Bundle; r.Bundle == nil {
+		var err error
+		if r.Bundle, err = ServiceBundle(c, role, s.Service); err != nil {
+			return r, err
+		}
+	}
+	return r, nil
 }
 
 // batch is how many items one message may carry.
@@ -119,8 +136,12 @@ func Datastore(c *conf.Config, site Site) (*datastored.Daemon, error) {
 	if err != nil {
 		return nil, err
 	}
+	connections, err := site.rpc(c, conf.RoleDatastore, c.Datastore.MaxRPCs)
+	if err != nil {
+		return nil, err
+	}
 	return datastored.New(datastored.Config{
-		Store: storeConfig(c), Listen: c.Datastore.Listen, Dimensions: dims, RPC: site.rpc(c, "datastore", c.Datastore.MaxRPCs),
+		Store: storeConfig(c), Listen: c.Datastore.Listen, Dimensions: dims, RPC: connections,
 		Log: site.Log, Metrics: site.Metrics, Setup: site.setup(),
 	})
 }
@@ -145,9 +166,13 @@ func Scheduler(c *conf.Config, site Site) (*schedulerd.Daemon, error) {
 	if err != nil {
 		return nil, err
 	}
+	connections, err := site.rpc(c, conf.RoleScheduler, s.MaxRPCs)
+	if err != nil {
+		return nil, err
+	}
 	return schedulerd.New(schedulerd.Config{
 		Replica: replicaConfig(c, dims), Policy: policy, Journal: folder,
-		Listen: s.Listen, Address: s.Address, DataService: c.Datastore.DialAddress(), RPC: site.rpc(c, s.Name, s.MaxRPCs), MaxBatch: batch(c),
+		Listen: s.Listen, Address: s.Address, DataService: c.Datastore.DialAddress(), RPC: connections, MaxBatch: batch(c),
 		NodeGrace: time.Duration(s.NodeGrace), ProbeTimeout: time.Duration(s.ProbeTimeout),
 		DrainTimeout: time.Duration(s.DrainTimeout), Log: site.Log, Metrics: site.Metrics, Setup: setup, MayRun: mayRun,
 	})

@@ -26,6 +26,7 @@ type Config struct {
 	Generator Generator          `toml:"generator"`
 	Sim       Sim                `toml:"sim"`
 	HTTP      HTTP               `toml:"http"`
+	Security  Security           `toml:"security"`
 	Log       Log                `toml:"log"`
 	Cluster   Cluster            `toml:"cluster"`
 	Hosts     []Host             `toml:"host"`
@@ -176,8 +177,9 @@ func Default() *Config {
 			DatastoreCost: Duration(200 * time.Microsecond), WorkerCost: Duration(200 * time.Microsecond),
 			Change: Change{From: 0.5, Factor: 1},
 		},
-		Log:     Log{Level: "info", Format: "text"},
-		Cluster: Cluster{Name: "dodoor", Folder: "dodoor", Supervision: SupervisionAuto, Parallel: 16, SSHTimeout: Duration(30 * time.Second)},
+		Log:      Log{Level: "info", Format: "text"},
+		Security: Security{Domain: "dodoor", User: "operator"},
+		Cluster:  Cluster{Name: "dodoor", Folder: "dodoor", Supervision: SupervisionAuto, Parallel: 16, SSHTimeout: Duration(30 * time.Second)},
 	}
 }
 

@@ -110,6 +110,10 @@ func (c *Config) Under(policy string, seed uint64) *Config {
 func (c *Config) DigestOf(s *Service) (string, error) {
 	own := *c.As(s)
 	own.Cluster, own.Hosts, own.Generator, own.Sim, own.Scheduler.Replicas = Cluster{}, nil, Generator{}, Sim{}, 0
+	own.Security.User = ""
+	if own.Security.Folder != "" { // that there are certificates matters, not where they are
+		own.Security.Folder = "certs"
+	}
 	if s.Role == RoleScheduler {
 		own.Generator.TimeScale = c.Generator.TimeScale
 	}

@@ -82,7 +82,7 @@ func TestBadOverrides(t *testing.T) {
 		{"class=[]", "-set class=[]: no workers: describe at least one [[class]] of nodes"},
 		{"class=[{name='a', cores=1}]", "-set class=[{name='a', cores=1}]: class.a.memory_mb: must be between 1 and 1099511627776, found 0"},
 		{"include=['functionbench']", "-set include=['functionbench']: unknown key: allowed here are seed, scheduler, datastore, worker, rpc, " +
-			"score, dodoor_plus, prequal, yarp, ect, docker, process, generator, sim, http, log, cluster, host, class, task_type"},
+			"score, dodoor_plus, prequal, yarp, ect, docker, process, generator, sim, http, security, log, cluster, host, class, task_type"},
 	} {
 		_, err := loadText(laptop, c.set)
 		wantError(t, c.want)(nil, err)

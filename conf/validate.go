@@ -44,10 +44,12 @@ func validate(c *Config, r *report) {
 	if c.HTTP.Listen != "" {
 		hostPort(r, "http.listen", c.HTTP.Listen, 0)
 	}
+	c.Security.validate(r)
 	oneOf(r, "log.level", c.Log.Level, "debug", "info", "warn", "error")
 	oneOf(r, "log.format", c.Log.Format, "text", "json")
 	c.Cluster.validate(r)
 	c.validateHosts(r)
+	c.validateBundles(r)
 	c.validateClasses(r)
 	validateTypes(r, c.Types)
 	c.validateDevices(r)

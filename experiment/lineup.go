@@ -47,7 +47,11 @@ func newLineup(started *conf.Config, policy string, seed uint64, network assembl
 	if err != nil {
 		return nil, err
 	}
-	l, dial := &lineup{started: started}, localcluster.GeneratorRPC(started, network)
+	dial, err := localcluster.GeneratorRPC(started, network)
+	if err != nil {
+		return nil, err
+	}
+	l := &lineup{started: started}
 	for _, s := range started.Services() {
 		e := entry{Service: s, want: cluster.Setup{Name: s.Name, Version: version.Build()}}
 		from := started

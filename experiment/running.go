@@ -31,7 +31,10 @@ func (s Setting) runOnCluster(ctx context.Context) (Result, error) {
 	if err != nil {
 		return Result{}, refuse(err)
 	}
-	cfg := localcluster.GeneratorRPC(s.Conf, s.Network)
+	cfg, err := localcluster.GeneratorRPC(s.Conf, s.Network)
+	if err != nil {
+		return Result{}, refuse(err)
+	}
 	data, status, err := assemble.Connect(ctx, s.Conf, cfg)
 	if err != nil {
 		return Result{}, err

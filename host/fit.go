@@ -24,7 +24,7 @@ func (a *Agent) Check() error {
 	}
 	// Who asks knows when the question went out and when the answer came.
 	fmt.Fprintln(a.Out, "clock", time.Now().UnixMilli())
-	return a.tell(slices.Concat(CheckFolder(a.Folder), CheckPorts(a.Folder, a.addresses()), a.checkWorker()))
+	return a.tell(slices.Concat(CheckFolder(a.Folder), CheckPorts(a.Folder, a.addresses()), a.checkSecurity(time.Now()), a.checkWorker()))
 }
 
 // Reach dials every service of other hosts, and prints those that do not answer. It fails where there are some.

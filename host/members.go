@@ -43,7 +43,13 @@ func over(ctx context.Context) bool {
 
 // unknown returns which of some names the data service does not know.
 func (a *Agent) unknown(ctx context.Context, names []string) ([]string, error) {
-	data, status, err := assemble.Connect(ctx, a.c, assemble.RPC(a.c, nil, ""))
+	as := a.here()
+	as.Security.User = a.services[0].Name // who is there anybody may ask, and no operator's bundle is kept on a host
+	cfg, err := assemble.RPC(as, nil, "")
+	if err != nil {
+		return nil, err
+	}
+	data, status, err := assemble.Connect(ctx, a.c, cfg)
 	if err != nil {
 		return nil, err
 	}

@@ -74,7 +74,9 @@ func (l *Cluster) start(c conf.Config) error {
 	l.data = data
 	c.Datastore.Address = data.Addr()
 	l.run(data, last)
-	l.clientRPC = GeneratorRPC(&c, l.network)
+	if l.clientRPC, err = GeneratorRPC(&c, l.network); err != nil {
+		return err
+	}
 	l.Data = rpc.NewDataClient(data.Addr(), l.Dimensions, l.clientRPC)
 	l.clients = append(l.clients, l.Data)
 	for i := range c.Scheduler.Replicas {
@@ -134,10 +136,10 @@ func (l *Cluster) run(s service, phase int) {
 }
 
 // GeneratorRPC sizes the pools of a generator: its submissions in flight, and one long poll.
-func GeneratorRPC(c *conf.Config, network assemble.Network) rpc.Config {
-	cfg := assemble.RPC(c, network, "generator")
+func GeneratorRPC(c *conf.Config, network assemble.Network) (rpc.Config, error) {
+	cfg, err := assemble.RPC(c, network, "generator")
 	cfg.PoolSize = c.Generator.Connections + 2
-	return cfg
+	return cfg, err
 }
 
 // Address is that of the data service.

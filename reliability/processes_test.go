@@ -92,7 +92,7 @@ func (e *ensemble) start(service, name string, settings []string) *process {
 func (p *process) run() {
 	e := p.of
 	e.t.Helper()
-	args := append([]string{p.service, "-conf", "production", "-listen", p.address}, p.more...)
+	args := append([]string{p.service, "-conf", "production", "-set", `security.folder=""`, "-listen", p.address}, p.more...)
 	if p.name != "" {
 		args = append(args, "-name", p.name)
 	}

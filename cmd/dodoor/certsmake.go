@@ -15,9 +15,6 @@ import (
 	"dodoor/internal/identity/authority"
 )
 
-// operatorName is whose bundle commands use unless security.user says otherwise.
-const operatorName = "operator"
-
 func (o *certsCommand) create() int {
 	a, err := authority.Create(o.ca, o.domain, time.Duration(cmp.Or(o.validity, lifetime(authority.OwnValidity))))
 	if err != nil {
@@ -129,6 +126,10 @@ func (o *certsCommand) all() int {
 	if err != nil {
 		return o.fail(exitFailed, err)
 	}
+	if a.Domain() != c.Security.Domain {
+		return o.fail(exitUsage, fmt.Errorf("%s has the domain %q (security.domain), the authority in %s is of %q: another -ca, or another domain",
+			o.conf, c.Security.Domain, o.ca, a.Domain()))
+	}
 	report := newCertsReport()
 	for _, id := range ids {
 		folder := identity.Folder(o.out, id.Name)
@@ -177,5 +178,5 @@ func identitiesOf(c *conf.Config) ([]identity.Identity, error) {
 			return nil, err
 		}
 	}
-	return ids, add(identity.Identity{Role: identity.Operator, Name: operatorName})
+	return ids, add(identity.Identity{Role: identity.Operator, Name: c.Security.User})
 }

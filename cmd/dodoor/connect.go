@@ -59,8 +59,12 @@ func (o *options) connect() (*visit, int) {
 	if err != nil {
 		return nil, o.fail(exitUsage, err)
 	}
+	cfg, err := assemble.RPC(c, nil, "")
+	if err != nil {
+		return nil, o.fail(exitUsage, err)
+	}
 	ctx, stop := interruptible(log)
-	v := &visit{c: c, dims: dims, cfg: assemble.RPC(c, nil, ""), ctx: ctx, stop: stop, stderr: o.stderr}
+	v := &visit{c: c, dims: dims, cfg: cfg, ctx: ctx, stop: stop, stderr: o.stderr}
 	if err := v.find(o); err != nil {
 		v.close()
 		return nil, o.fail(exitFailed, err)
@@ -129,6 +133,9 @@ func runNodes(args []string, stdout, stderr io.Writer) int {
 		t.AppendRow(table.Row{n.Node.Name, n.Node.Class, n.Node.Address, v.dims.Describe(n.Node.Capacity), v.dims.Describe(n.Load.Demand),
 			running, queued, time.Duration(n.Load.Duration) * time.Millisecond, state, n.Heard.Round(time.Millisecond).String() + " ago"})
 	}
+	if at := v.exposed(); at != "" {
+		fmt.Fprintf(stderr, "%s: plaintext: whoever reaches %s may do anything (security.insecure)\n", o.Name(), at)
+	}
 	if *plain {
 		return exitDone
 	}
@@ -137,6 +144,24 @@ func runNodes(args []string, stdout, stderr io.Writer) int {
 		count(len(v.status.Schedulers), "scheduler", "schedulers"),
 		count(v.status.Decisions, "scheduling decision", "scheduling decisions"))
 	return exitDone
+}
+
+// exposed is an address of the cluster that other machines reach in plaintext, as this command did; "": there is none.
+func (v *visit) exposed() string {
+	if v.cfg.Bundle != nil {
+		return ""
+	}
+	for i := range v.status.Nodes {
+		if at := v.status.Nodes[i].Node.Address; !conf.Loopback(at) {
+			return at
+		}
+	}
+	for _, s := range v.status.Schedulers {
+		if !conf.Loopback(s.Address) {
+			return s.Address
+		}
+	}
+	return ""
 }
 
 func runDrain(args []string, _, stderr io.Writer) int {

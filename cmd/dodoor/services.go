@@ -48,8 +48,8 @@ func runService(o *options, args []string, role string) int {
 	ctx, stop := interruptible(log)
 	defer stop()
 	switch served, err := assemble.Serve(ctx, c, role, assemble.Site{Log: log, Service: *as}); {
-	case !served && !errors.Is(err, syscall.EADDRNOTAVAIL): // an address may come with the network, soon after boot
-		return o.fail(exitUsage, err)
+	case !served && !errors.Is(err, syscall.EADDRNOTAVAIL) && !errors.Is(err, assemble.ErrBundle):
+		return o.fail(exitUsage, err) // but an address may come with the network, soon after boot, and a certificate with its renewal
 	case err != nil:
 		return o.fail(exitFailed, err)
 	}

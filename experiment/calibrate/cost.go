@@ -31,7 +31,10 @@ func measureCosts(ctx context.Context, c *conf.Config, base experiment.Setting) 
 	if err := l.AwaitWorkers(ctx); err != nil {
 		return Costs{}, err
 	}
-	cfg := assemble.RPC(c, base.Network, "calibration")
+	cfg, err := assemble.RPC(c, base.Network, "calibration")
+	if err != nil {
+		return Costs{}, err
+	}
 	cfg.PoolSize = 1
 	node := rpc.NewWorkerClient(l.Workers()[0], l.Dimensions, cfg)
 	defer node.Close()

@@ -85,7 +85,11 @@ func (b *Bundle) Changed() <-chan struct{} { return *b.changed.Load() }
 
 // Accepts checks a certificate that was verified when its connection was made: whether it has expired or was revoked since.
 func (b *Bundle) Accepts(leaf *x509.Certificate, now time.Time) error {
-	return b.now.Load().accepts(leaf, called(leaf), now)
+	what := called(leaf)
+	if id, err := Of(leaf, b.domain); err == nil {
+		what = certificateOf(id)
+	}
+	return b.now.Load().accepts(leaf, what, now)
 }
 
 // Verify checks a peer's certificates, its own first, and returns who it is. It fails with one line that says which certificate is not

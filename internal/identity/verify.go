@@ -30,7 +30,7 @@ func (m *material) verify(chain []*x509.Certificate, domain string, now time.Tim
 	}
 	between := x509.NewCertPool()
 	for i, c := range chain {
-		what := "the certificate of " + id.String()
+		what := certificateOf(id)
 		if i > 0 {
 			between.AddCert(c)
 			what = fmt.Sprintf("the authority %q that signed for %s", c.Subject, id)

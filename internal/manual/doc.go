@@ -1,3 +1,3 @@
-// Package manual holds no code, only tests: they type what docs/jobs.md and docs/clients.md tell people to type, and see
-// whether what the pages show is what comes.
+// Package manual holds no code, only tests: they type what docs/jobs.md, docs/clients.md and docs/security.md tell people to type,
+// and see whether what the pages show is what comes.
 package manual

@@ -149,11 +149,19 @@ func (c *serverConn) turnAway() {
 	}
 	refuse(ctx, stack(&frames{conn: conn}, frameBytes), name, seq, thrift.INTERNAL_ERROR,
 		"this service takes connections over TLS alone: set security.folder to where your certificate is")
-	if half, ok := conn.(interface{ CloseWrite() error }); ok { // what is unread when a connection is closed takes back what was answered
+	lastWords(conn)
+}
+
+// lastWords lets a peer read what was written before its connection is closed: what is unread then takes back what was answered.
+func lastWords(conn net.Conn) {
+	if half, ok := conn.(interface{ CloseWrite() error }); ok {
 		half.CloseWrite()
-		io.Copy(io.Discard, io.LimitReader(conn, int64(c.server.cfg.limit(c.server.service.snapshots))))
+		io.Copy(io.Discard, io.LimitReader(conn, maxUnread))
 	}
 }
+
+// maxUnread is how much of what nobody reads is waited for.
+const maxUnread = 1 << 20
 
 // shortestCall is a request without arguments, of a method with a short name.
 const shortestCall = 8
@@ -198,6 +206,9 @@ func (s *Server) dismiss(check func([]*x509.Certificate) error) {
 		if err := check(chain); err != nil {
 			s.turnedAway("hung up", c, err)
 			c.Close()
+			s.mu.Lock()
+			c.chain = nil // once: its handler may take a while to end
+			s.mu.Unlock()
 		}
 	}
 }

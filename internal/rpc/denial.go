@@ -52,6 +52,8 @@ func (c *serverConn) notUnderstood(err error) {
 	if came := c.frames.in; c.raw == nil && len(came) > 1 && came[0] == tlsHandshake && came[1] == 3 {
 		c.server.complaints.warn(c.server.cfg.Log, time.Now(), "connection refused", "peer", c.RemoteAddr(),
 			"error", "the peer speaks TLS, and this service plaintext alone: its security.folder is empty")
-		c.Write(protocolVersion)
+		c.SetDeadline(time.Now().Add(c.server.cfg.HandshakeTimeout))
+		c.Conn.Write(protocolVersion)
+		lastWords(c.Conn)
 	}
 }
