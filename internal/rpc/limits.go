@@ -57,8 +57,8 @@ const (
 // errInFlight says that a message was given up because there are too many of them.
 var errInFlight = errors.New("too many bytes are under way")
 
-// lines logs who exceeds a bound: of each bound at most one line in ten seconds.
-type lines struct {
+// warnings log who exceeds a bound: of each bound at most one line in ten seconds.
+type warnings struct {
 	log *slog.Logger
 
 	mu   sync.Mutex
@@ -66,7 +66,7 @@ type lines struct {
 	kept [numEvents]int       // that were not written
 }
 
-func (l *lines) write(bound Event, who string, why string) {
+func (l *warnings) write(bound Event, who string, why string) {
 	now := time.Now()
 	l.mu.Lock()
 	if l.kept[bound]++; now.Before(l.next[bound]) {
@@ -82,7 +82,7 @@ func (l *lines) write(bound Event, who string, why string) {
 // exceeded counts and tells that a peer went beyond a bound.
 func (s *Server) exceeded(bound Event, who, format string, args ...any) {
 	s.cfg.Observer.Event(bound)
-	s.lines.write(bound, who, fmt.Sprintf(format, args...))
+	s.warnings.write(bound, who, fmt.Sprintf(format, args...))
 }
 
 // fewFiles is said once in a process, however many servers it has.

@@ -38,9 +38,9 @@ type Server struct {
 	origins map[string]*origin
 	serve   sync.WaitGroup // one per connection
 
-	traffic traffic
-	lines   lines
-	failing atomic.Pointer[error] // why no connection can be accepted now; nil: they can
+	traffic  traffic
+	warnings warnings
+	failing  atomic.Pointer[error] // why no connection can be accepted now; nil: they can
 }
 
 // Listen binds addr ("host:port"; on TCP, port 0: any free one) for Serve.
@@ -61,7 +61,7 @@ func NewServer(listener net.Listener, service Service, cfg Config) *Server {
 		slots: make(chan struct{}, cfg.MaxHandlers),
 		quit:  make(chan struct{}),
 		conns: make(map[*serverConn]struct{}), origins: make(map[string]*origin),
-		lines: lines{log: cfg.Log.With("address", listener.Addr())},
+		warnings: warnings{log: cfg.Log.With("address", listener.Addr())},
 	}
 	s.traffic = traffic{limits: &s.cfg.Limits, holders: make(map[*serverConn]struct{})}
 	if cfg.Bundle != nil {
