@@ -5,15 +5,15 @@ import (
 	"sync"
 )
 
-// buffers are what messages that are larger than a connection keeps have been through: powers of two, up to a size that comes often. A
-// thousand results take 150 KB.
+// buffers are what messages that are larger than a connection keeps have been through: powers of two. What messages grow through is no
+// garbage then, of which there may be as much again before it is collected. A thousand results take 150 KB.
 var buffers bufferPool
 
 type bufferPool [pooledBits - pooledFrom + 1]sync.Pool
 
 const (
 	pooledFrom = 12 // 4 KiB
-	pooledBits = 18 // 256 KiB
+	pooledBits = 23 // 8 MiB
 )
 
 // of returns the pool of a size; nil: there is none.

@@ -27,7 +27,7 @@ func defaultLimits(connections, message int) Limits {
 		PeerConnections: max(connections/2, 1),
 		FirstMessage:    10 * time.Second,
 		RequestRate:     100_000,
-		InFlight:        int64(message) + 8<<20,
+		InFlight:        int64(message) + 4<<20,
 		Decoded:         max(4*int64(message), 32<<20),
 	}
 }

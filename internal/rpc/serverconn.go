@@ -52,6 +52,7 @@ type serverConn struct {
 	timed   bool // a read deadline is set
 	holding bool // a handler slot
 	crowded bool // the message was given up, as there are too many
+	lead    [lengthBytes]byte
 
 	handling context.Context // of requests that hold a slot; nil: there was none
 	waiting  context.Context // likewise, of those that wait for something
@@ -110,8 +111,34 @@ func (c *serverConn) serve() {
 	if !c.admit() || !c.server.known(c) {
 		return
 	}
-	for c.next() {
+	for c.begins() && c.next() {
 	}
+	buffers.give(c.frames.in)
+}
+
+// begins waits for the first bytes of a message. Connections spend their lives here, so it takes little of the stack, and what says
+// nothing has no buffer.
+func (c *serverConn) begins() bool {
+	if !c.awaitMessage() {
+		return false
+	}
+	f := c.frames
+	if f.held > 0 {
+		return true
+	}
+	into := f.in
+	if len(into) == 0 {
+		into = c.lead[:]
+	}
+	n, err := c.Read(into)
+	if len(f.in) == 0 && n > 0 {
+		f.in = make([]byte, frameBytes)
+		copy(f.in, into[:n])
+	}
+	if f.held = n; n == 0 && err != nil {
+		c.unreadable(err)
+	}
+	return n > 0
 }
 
 // next answers one request. It reports whether the connection can carry another.
@@ -125,9 +152,6 @@ func (c *serverConn) next() (usable bool) {
 			usable = false
 		}
 	}()
-	if !c.awaitMessage() {
-		return false
-	}
 	name, kind, seq, err := c.protocol.ReadMessageBegin(c.server.handling)
 	if err == nil && kind != thrift.CALL {
 		err = fmt.Errorf("message type %d is no request", kind)
