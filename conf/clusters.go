@@ -63,7 +63,7 @@ func readClusters(path string) (*Clusters, error) {
 	for i := range c.List {
 		k := &c.List[i]
 		k.Where = r.origin(index("cluster", i)).String()
-		if isPath(k.Conf) && !filepath.IsAbs(k.Conf) {
+		if IsPath(k.Conf) && !filepath.IsAbs(k.Conf) {
 			k.Conf = filepath.Join(filepath.Dir(path), k.Conf)
 		}
 	}

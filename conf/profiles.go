@@ -34,15 +34,15 @@ func embedded(files embed.FS) []string {
 	return names
 }
 
-// isPath tells a path from the name of something embedded.
-func isPath(name string) bool {
+// IsPath tells a path from the name of something embedded.
+func IsPath(name string) bool {
 	return strings.ContainsRune(name, '/') || strings.HasSuffix(name, ".toml")
 }
 
 // find returns the main text, and how to open what it includes.
 func find(profileOrPath string) (source, opener, error) {
 	shipped := "shipped profiles are " + listed(Profiles())
-	if !isPath(profileOrPath) {
+	if !IsPath(profileOrPath) {
 		text, err := profiles.ReadFile(profileOrPath + ".toml")
 		if err != nil {
 			return source{}, nil, fmt.Errorf("no profile is called %q: %s; a file needs a / or .toml in its name", profileOrPath, shipped)
@@ -54,7 +54,7 @@ func find(profileOrPath string) (source, opener, error) {
 		return source{}, nil, fmt.Errorf("read configuration: %w (%s)", err, shipped)
 	}
 	open := func(name string) (source, error) {
-		if !isPath(name) {
+		if !IsPath(name) {
 			return openEmbedded(name)
 		}
 		if !filepath.IsAbs(name) {
@@ -70,7 +70,7 @@ func find(profileOrPath string) (source, opener, error) {
 // it cannot include a path.
 func openEmbedded(name string) (source, error) {
 	text, err := catalogs.ReadFile(name + ".toml")
-	if err != nil || isPath(name) {
+	if err != nil || IsPath(name) {
 		return source{}, fmt.Errorf("nothing to include is called %q: there is %s", name, listed(embedded(catalogs)))
 	}
 	return source{name + ".toml", text}, nil

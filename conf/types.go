@@ -47,7 +47,7 @@ func (c *Catalog) Where(typ, mode, profile int) string {
 
 // openTypes finds a list of task types for the command line: paths start from the working directory.
 func openTypes(name string) (source, error) {
-	if !isPath(name) {
+	if !IsPath(name) {
 		return openEmbedded(name)
 	}
 	text, err := readFile(name)

@@ -66,7 +66,8 @@ func TestHostile(t *testing.T) {
 				most = a.during(t, s, n, length*3/4)
 			}).between(0, time.Hour)
 			after := s.memory()
-			figure(t, fmt.Sprintf("%d × %s", n, a.name), "%d → at most %d → %d MiB; others: P50 %d → %d ms, P99 %d → %d ms, %d of %d accepted tasks finished",
+			figure(t, fmt.Sprintf("%d × %s", n, a.name),
+				"%d → at most %d → %d MiB; others: P50 %d → %d ms, P99 %d → %d ms, %d of %d accepted tasks finished",
 				before, most, after, calm.quantile(0.5).Milliseconds(), served.quantile(0.5).Milliseconds(), calm.quantile(0.99).Milliseconds(),
 				served.quantile(0.99).Milliseconds(), served.finished, served.accepted)
 			if most-before > mostMemory || after-before > mostMemory {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -18,7 +19,7 @@ allow = ["/bin/", "/usr/bin/"]
 // dodoor runs a command of the program on this machine against the cluster, and returns what it printed.
 func (l *lab) dodoor(command string, args ...string) string {
 	l.t.Helper()
-	cmd := exec.CommandContext(l.t.Context(), l.binary, append([]string{command, "-datastore", l.hosts[0].address + ":20510"}, args...)...)
+	cmd := exec.CommandContext(l.t.Context(), l.binary, append([]string{command, "-conf", filepath.Join(l.dir, "cluster.toml")}, args...)...)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	begin := time.Now()

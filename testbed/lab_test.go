@@ -171,7 +171,7 @@ func (l *lab) command(ctx context.Context, ssh, binary, verb string, args ...str
 	l.ran = append(l.ran, append([]string{verb}, args...))
 	args = append([]string{verb, "-conf", filepath.Join(l.dir, "cluster.toml")}, args...)
 	cmd := exec.CommandContext(ctx, "../scripts/cluster", args...)
-	cmd.Env = append(os.Environ(), "DODOOR="+binary, "DODOOR_SSH="+ssh)
+	cmd.Env = append(os.Environ(), "DODOOR="+binary, "DODOOR_SSH="+ssh, "DODOOR_CA="+filepath.Join(l.dir, "ca"))
 	cmd.WaitDelay = 10 * time.Second // for what it has started, should it be killed
 	return cmd
 }

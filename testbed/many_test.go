@@ -135,7 +135,8 @@ func TestAHundredHosts(t *testing.T) {
 func TestOnlyRunTakesItsTime(t *testing.T) {
 	l := without(t)
 	l.build(l.binary, "one")
-	l.inventory([]labHost{{name: "node-1", address: "10.0.0.1"}}, work+"[cluster]\nssh_timeout = \"1s\"\n")
+	plaintext := strings.Replace(work, `"certs"`, `""`, 1)
+	l.inventory([]labHost{{name: "node-1", address: "10.0.0.1"}}, plaintext+"[cluster]\nssh_timeout = \"1s\"\n")
 	ssh := l.script("ssh", `case "${*//"'"/}" in
 *'host run -- nodes -conf cluster.toml -plain '*) sleep 2 && echo "node-1 is there" && exit 3 ;;
 *'host status'*) exec sleep 60 ;;

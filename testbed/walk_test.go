@@ -13,8 +13,10 @@ import (
 	"time"
 )
 
-// What the hosts of tests run: short tasks, emulated and real.
+// What the hosts of tests run: short tasks, emulated and real. Everybody proves who it is.
 const work = `
+[security]
+folder = "certs"
 [scheduler]
 policy = "dodoor+"
 b_delta = 4
@@ -68,6 +70,7 @@ func TestAClusterFromNothingAndBack(t *testing.T) {
 	begin := time.Now()
 	l.ok("up")
 	t.Logf("six hosts are up after %v (wanted: less than 20 s)", time.Since(begin).Round(time.Millisecond))
+	l.bundles()
 	l.ok("remove", "node-6")
 	l.inventory(l.hosts[:5], work)
 	running := l.ok("status")
@@ -106,11 +109,35 @@ func TestAClusterFromNothingAndBack(t *testing.T) {
 		if left := l.processes(h); left != "" {
 			t.Errorf("%s: left running:\n%s", h.name, left)
 		}
+		if left := l.keys(h); left != "" {
+			t.Errorf("%s: keys are left:\n%s", h.name, left)
+		}
 	}
 	if after := l.files(); after != before {
 		t.Errorf("files outside the folder:\n%s\nbefore:\n%s", after, before)
 	}
 	l.asDocumented()
+}
+
+// keys lists the keys in a host, with their modes.
+func (l *lab) keys(h labHost) string {
+	l.t.Helper()
+	return l.inside(h, "root", "find / -xdev -name '*key.pem' -exec stat -c '%a %U %n' {} + | sort")
+}
+
+// bundles checks that each host has the keys of its own services, and that nobody else reads them.
+func (l *lab) bundles() {
+	l.t.Helper()
+	for i, h := range l.hosts {
+		roles := [][]string{{"datastore-", "", "scheduler-"}, {"", "scheduler-"}, {""}}[min(i, 2)]
+		want := ""
+		for _, role := range roles {
+			want += "600 ops /home/ops/dodoor/certs/" + role + h.name + "/key.pem\n"
+		}
+		if got := l.keys(h); got != want {
+			l.t.Errorf("%s has the keys\n%s, want\n%s", h.name, got, want)
+		}
+	}
 }
 
 // comeAndGo adds a host and takes one out.

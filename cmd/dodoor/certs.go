@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"dodoor/conf"
 	"dodoor/internal/identity/authority"
 )
 
@@ -63,8 +64,8 @@ func runCerts(args []string, stdout, stderr io.Writer) int {
 		folder = filepath.Join(home, "dodoor", "ca")
 	}
 	o.StringVar(&o.ca, "ca", folder, "`folder` of the authority, its key included: keep it off the cluster")
-	o.StringVar(&o.out, "out", "certs", "issue, all: `folder` that gets a folder for each name")
-	o.StringVar(&o.domain, "domain", "dodoor", "create: `name` of the cluster or clusters, as security.domain has it")
+	o.StringVar(&o.out, "out", "", "issue, all: `folder` that gets one for each name (default: all: security.folder; else "+bundles+")")
+	o.StringVar(&o.domain, "domain", conf.Default().Security.Domain, "create: `name` of the cluster or clusters, as security.domain has it")
 	o.StringVar(&o.csr, "csr", "", "issue: sign the request in this `file`, so that the key stays where it was made; the bundle has none")
 	o.StringVar(&o.conf, "conf", "", "all: configuration `file`, or the name of a shipped profile")
 	o.Var(&o.validity, "validity", "`time` for which it is good, as in 30d or 12h (create: "+lifetime(authority.OwnValidity).String()+
@@ -121,6 +122,9 @@ func (o *certsCommand) perform(v *certsVerb, args []string) int {
 	}
 	return v.run(o)
 }
+
+// bundles is the folder that gets bundles unless somebody says otherwise.
+const bundles = "certs"
 
 // lifetime is a flag of how long a certificate is good for; 0: as is usual for what it certifies.
 type lifetime time.Duration

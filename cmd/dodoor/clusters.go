@@ -86,10 +86,7 @@ func (o *options) byConf() bool {
 
 // addressed tells whether an override, which -datastore is too, says where the data service is.
 func (o *options) addressed() bool {
-	return slices.ContainsFunc(o.sets, func(set string) bool {
-		key, _, _ := strings.Cut(set, "=")
-		return slices.Contains([]string{dataAddress, "datastore.listen"}, strings.TrimSpace(key))
-	})
+	return slices.ContainsFunc(o.sets, func(set string) bool { return overrides(set, dataAddress) || overrides(set, "datastore.listen") })
 }
 
 // nameOf returns the cluster that is meant where the command line names none, and what names it; "" where nothing does.

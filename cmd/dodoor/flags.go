@@ -7,6 +7,8 @@ import (
 	"io"
 	"log/slog"
 	"math"
+	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -22,6 +24,7 @@ type options struct {
 	sets   []string
 	types  []string // files of task types
 	visits bool     // a running cluster, which the person may name
+	serves bool     // as a service, which finds its files where it was started
 	named  string   // that cluster, and what named it
 	only   []string // schedulers to ask, and nobody else
 	others []string // schedulers to ask where the data service does not answer
@@ -154,11 +157,29 @@ func (o *options) configure() (*conf.Config, *slog.Logger, int) {
 	if err != nil {
 		return nil, nil, o.fail(exitUsage, err)
 	}
+	if !o.serves {
+		c.Security.Folder = o.besideConf(c.Security.Folder)
+	}
 	log, err := telemetry.Logger(c.Log.Level, c.Log.Format, o.stderr)
 	if err != nil {
 		return nil, nil, o.fail(exitUsage, err)
 	}
 	return c, log, -1
+}
+
+// besideConf is where commands find the bundles: a relative folder that a file names is beside that file, wherever the person is.
+func (o *options) besideConf(folder string) string {
+	overridden := slices.ContainsFunc(o.sets, func(set string) bool { return overrides(set, "security.folder") })
+	if folder == "" || filepath.IsAbs(folder) || overridden || !conf.IsPath(o.conf) {
+		return folder
+	}
+	return filepath.Join(filepath.Dir(o.conf), folder)
+}
+
+// overrides tells whether an override is of a key.
+func overrides(set, key string) bool {
+	of, _, _ := strings.Cut(set, "=")
+	return strings.TrimSpace(of) == key
 }
 
 // fail reports an error and returns the exit code.

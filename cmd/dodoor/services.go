@@ -40,6 +40,7 @@ func runWorker(args []string, _, stderr io.Writer) int {
 func runService(o *options, args []string, role string) int {
 	o.override("http", "http.listen", "`address` for /metrics, /healthz and /readyz")
 	o.typesFlag()
+	o.serves = true
 	as := o.String("as", "", "which `service` of the inventory this is: where it listens, its name and class follow from its host's")
 	c, log, code := o.load(args)
 	if code >= 0 {

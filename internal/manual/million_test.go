@@ -128,7 +128,7 @@ func free(t *testing.T) string {
 func (p *person) serves(t *testing.T, args ...string) int {
 	t.Helper()
 	cmd := exec.Command(filepath.Join(p.home, "bin", "dodoor"), args...)
-	cmd.Env, cmd.Stderr = p.env, os.Stderr
+	cmd.Dir, cmd.Env, cmd.Stderr = p.folder, p.env, os.Stderr
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}

@@ -118,7 +118,10 @@ func (p *person) types(ctx context.Context, command string) string {
 	return terminal.String()
 }
 
-// follows types every command of a page.
+// settling is how long services take to find each other, at most.
+const settling = time.Minute
+
+// follows types every command of a page. One that ends in "&" is a service, and what is asked next is asked until services have settled.
 func (p *person) follows(t *testing.T, page string) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "..", "docs", page))
@@ -129,8 +132,19 @@ func (p *person) follows(t *testing.T, page string) {
 	if len(all) == 0 {
 		t.Fatalf("docs/%s has no command", page)
 	}
+	var settled time.Time
 	for _, e := range all {
-		if printed := p.types(t.Context(), e.command); !shows(e.want, printed) {
+		if service, ok := strings.CutSuffix(e.command, " &"); ok {
+			p.serves(t, strings.Fields(service)[1:]...)
+			settled = time.Now().Add(settling)
+			continue
+		}
+		printed := p.types(t.Context(), e.command)
+		for !shows(e.want, printed) && time.Now().Before(settled) {
+			printed = p.types(t.Context(), e.command)
+		}
+		settled = time.Time{}
+		if !shows(e.want, printed) {
 			t.Errorf("docs/%s:%d: $ %s\nprints\n%s\nand the page shows\n%s", page, e.line, e.command, printed, strings.Join(e.want, "\n"))
 		}
 	}

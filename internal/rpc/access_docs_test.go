@@ -54,6 +54,6 @@ func TestTheTableOfRolesIsDocumented(t *testing.T) {
 		return
 	}
 	if string(text) != want {
-		t.Errorf("%s is not what internal/rpc/access.go says: go test ./internal/rpc -run TableOfRoles -rewrite, and look at the difference", file)
+		t.Errorf("%s is not what access.go says: go test ./internal/rpc -run TableOfRoles -rewrite, and look at the difference", file)
 	}
 }

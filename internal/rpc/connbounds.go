@@ -59,7 +59,7 @@ func (c *serverConn) charge(bytes int) error {
 	given, ok := c.server.traffic.take(c, int64(bytes))
 	most := c.server.cfg.Limits.InFlight
 	for _, other := range given {
-		c.server.exceeded(InFlight, other, "it has most of the %d bytes of messages that may be under way: the largest is given up", most)
+		c.server.exceeded(InFlight, other, "most of the %d bytes of messages that may be under way are its own: one is given up", most)
 	}
 	if !ok {
 		c.server.exceeded(InFlight, c.from.name, "more than %d bytes of messages would be under way, and most are its own", most)

@@ -15,7 +15,8 @@ import (
 // examples are valid arguments of every type that a request has.
 var examples = func() map[reflect.Type]any {
 	all := map[reflect.Type]any{}
-	for _, v := range []any{"t", int64(1), uint64(1), true, validDemand, cluster.SubmitRequest{Client: "c", Tasks: []cluster.TaskSpec{taskSpecs.Example(1)}},
+	for _, v := range []any{"t", int64(1), uint64(1), true, validDemand,
+		cluster.SubmitRequest{Client: "c", Tasks: []cluster.TaskSpec{taskSpecs.Example(1)}},
 		cluster.CollectRequest{Client: "c", Max: 10}, queries.Example(1), cluster.JobQuery{ID: "j", Max: 3},
 		cluster.JobTaskQuery{Job: "j", Max: 3}, cluster.EstimateQuery{Max: 3}, notices.Example(1), snapshots.Example(1), schedulerRefs.Example(1),
 		enqueues.Example(1), claimRequests.Example(1), templates.Example(1), outputRequests.Example(1), nodes.Example(1), deltas.Example(1),
