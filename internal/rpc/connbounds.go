@@ -73,7 +73,7 @@ func (c *serverConn) decoding(bytes int64) error {
 	c.frames.charged = true
 	if !c.server.traffic.decode(c, bytes) {
 		c.crowded = true
-		c.server.exceeded(InFlight, c.from.name, "the messages that are being answered take more than %d bytes", c.server.cfg.Limits.Decoded)
+		c.server.exceeded(InFlight, c.from.name, "what is being answered takes more than %d bytes", c.server.cfg.Limits.Decoded)
 		return errInFlight
 	}
 	return nil
@@ -117,6 +117,6 @@ func refusal(code dodoor.ErrorCode, after time.Duration, format string, args ...
 
 // tooMuch is the answer to a request that there is no memory for.
 func (c *serverConn) tooMuch(m Method) *dodoor.ServiceError {
-	return refusal(dodoor.ErrorCode_OVERLOADED, shortWait, "%s: %s answers requests that take %d bytes of memory: with this one it would be more",
-		m, c.server.Addr(), c.server.cfg.Limits.Decoded)
+	return refusal(dodoor.ErrorCode_OVERLOADED, shortWait,
+		"%s: %s answers requests that take %d bytes of memory: with this one it would be more", m, c.server.Addr(), c.server.cfg.Limits.Decoded)
 }
