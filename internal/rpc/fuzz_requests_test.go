@@ -72,7 +72,7 @@ func fuzzRequests(f *testing.F, service Service, connect func(Config) any, ask f
 	}
 	counters := &Counters{}
 	cfg := quiet()
-	cfg.Observer, cfg.Limits.FirstMessage = counters, 100*time.Millisecond // half a message has so long
+	cfg.Observer, cfg.Limits.FirstMessage = counters, 2*time.Millisecond // half a message has so long
 	_, l, client := inMemory(f, service, cfg)
 	client.Observer = nil
 	asked := 0
