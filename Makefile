@@ -19,7 +19,7 @@ DEMO_OUT := out/demo
 
 heading = @printf '\n== %s\n' '$(1)'
 
-.PHONY: help build demo chaos reliability mutate reproduce calibrate functionbench test explore bench bench-run fmt gen verify-gen clean \
+.PHONY: help build demo chaos reliability hostile mutate reproduce calibrate functionbench test explore bench bench-run fmt gen verify-gen clean \
 	deps fmt-check vet arch lint image race fuzz vulncheck smoke quickstart
 
 help: ## explains the targets
@@ -76,6 +76,10 @@ reliability: build ## measures docs/reliability.md: separate processes, one faul
 	go test -count=1 -v -timeout 60m ./reliability -figures
 	go test -run '^$$' -bench Accepted -benchtime 20000x ./scheduler/schedulerd
 	go test -run '^$$' -bench TakenUp -benchtime 3x ./scheduler/schedulerd
+
+hostile: build ## measures what peers that mean no good cost others: ten thousand connections and more; five minutes
+	$(call heading,hostile peers: nothing else should run)
+	go test -count=1 -v -timeout 30m ./reliability -run 'TestHostile$$' -hostile
 
 # Every run makes other draws and inputs: what it finds was there before, whoever runs it.
 EXPLORE := 20000

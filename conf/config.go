@@ -164,7 +164,7 @@ func Default() *Config {
 		},
 		RPC: RPC{
 			Coalesce: true, MaxBatch: 128, MaxMessageBytes: 2 << 20, MaxSnapshotBytes: 16 << 20,
-			DialTimeout: Duration(time.Second), CallTimeout: Duration(5 * time.Second), MaxConnections: 4096,
+			DialTimeout: Duration(time.Second), CallTimeout: Duration(5 * time.Second), MaxConnections: 16384,
 		},
 		Policies: baselines.Defaults(),
 		Docker:   Docker{User: "65534:65534", PidsLimit: pidsLimit, TmpfsMB: 64},

@@ -36,7 +36,7 @@ func TestOverrides(t *testing.T) {
 		{"extra, one by one", c6525.Extra, map[string]float64{"gpu": 2, "fpga": 1}},
 		{"extra as a table", xl170.Extra, map[string]float64{"gpu": 1}},
 		{"part of a table", c.RPC.MaxBatch, 3},
-		{"rest of a table", c.RPC.MaxConnections, 4096},
+		{"rest of a table", c.RPC.MaxConnections, 16384},
 		{"profile by class", typeNamed(t, c, "linpack").Modes[0].Profiles[0].Duration, Duration(time.Second)},
 	} {
 		if !reflect.DeepEqual(check.got, check.want) {

@@ -26,7 +26,8 @@ func measured(t *testing.T) {
 
 // run offers a load for a while, lets something happen in the middle, and returns the client.
 func (e *ensemble) run(perSecond int, duration, length time.Duration, happen func(c *client)) *client {
-	c := newClient("client", e)
+	e.clients++
+	c := newClient(fmt.Sprintf("client-%d", e.clients), e)
 	e.t.Cleanup(c.close)
 	ctx, stop := context.WithTimeout(context.Background(), length)
 	defer stop()

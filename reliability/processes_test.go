@@ -25,6 +25,7 @@ type ensemble struct {
 	data       *process
 	schedulers []*process
 	workers    []*process
+	clients    int // so far
 }
 
 // process is a service; it may be started anew at the same address.

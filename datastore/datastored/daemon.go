@@ -80,8 +80,8 @@ func newOn(listener net.Listener, cfg Config) (*Daemon, error) {
 // Addr returns the bound address, host:port.
 func (d *Daemon) Addr() string { return d.server.Addr() }
 
-// Ready reports whether the data service answers.
-func (d *Daemon) Ready() error { return d.running.Err() }
+// Ready reports whether the data service answers, and others get connections.
+func (d *Daemon) Ready() error { return errors.Join(d.running.Err(), d.server.Ready()) }
 
 // Run serves until ctx ends; it returns the first error that made serving impossible. There is nothing
 // to drain: whatever is lost here comes again with the next reports and flushes.

@@ -2,6 +2,7 @@ package rpc
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -29,7 +30,13 @@ type opened struct {
 	net.Conn
 	first  [1]byte
 	unread bool
+
+	charge func(bytes int) error // for what a handshake takes; nil: it is over
+	got    int                   // bytes of it
 }
+
+// freeHandshake is how many bytes of a handshake nobody counts: a usual one has no more. Its messages may have sixteen times as many.
+const freeHandshake = 1 << 12
 
 func (c *opened) Read(b []byte) (int, error) {
 	if c.unread && len(b) > 0 {
@@ -37,7 +44,13 @@ func (c *opened) Read(b []byte) (int, error) {
 		b[0] = c.first[0]
 		return 1, nil
 	}
-	return c.Conn.Read(b)
+	n, err := c.Conn.Read(b)
+	if c.charge != nil {
+		if c.got += n; c.got > freeHandshake {
+			err = cmp.Or(c.charge(n), err)
+		}
+	}
+	return n, err
 }
 
 // admit finds out who the peer is. It reports whether the peer may stay.
@@ -47,6 +60,7 @@ func (c *serverConn) admit() bool {
 		return true
 	}
 	s := c.server
+	c.state.CompareAndSwap(idle, arriving)
 	c.raw.SetDeadline(time.Now().Add(s.cfg.HandshakeTimeout))
 	err := c.shakeHands(secure)
 	if err != nil {
@@ -55,7 +69,10 @@ func (c *serverConn) admit() bool {
 		}
 		return false
 	}
-	return c.raw.SetDeadline(time.Time{}) == nil
+	if c.raw.charge = nil; c.raw.got > freeHandshake {
+		s.traffic.release(c)
+	}
+	return c.raw.SetDeadline(time.Time{}) == nil && c.state.CompareAndSwap(arriving, idle)
 }
 
 func (c *serverConn) shakeHands(secure *tls.Conn) error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -14,24 +15,51 @@ import (
 	"dodoor/internal/rpc/rpctest"
 )
 
-// TestTooManyConnections: those over the bound are closed at once, and there is room again when one leaves.
+// TestTooManyConnections: the one that has been idle for longest leaves for another, those before that have said nothing; only where
+// all are busy is the newcomer closed at once.
 func TestTooManyConnections(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		counters := &Counters{}
 		cfg := quiet()
-		cfg.MaxConnections, cfg.Observer = 2, counters
-		_, l, client := inMemory(t, SchedulerService(answering(), dims), cfg)
-		first := dialMemory(t, l)
-		dialMemory(t, l)
+		cfg.MaxConnections, cfg.Limits.PeerConnections, cfg.Observer = 2, 2, counters
+		h := answering()
+		h.collect = func(ctx context.Context, _ cluster.CollectRequest) (cluster.CollectReply, error) {
+			<-ctx.Done()
+			return cluster.CollectReply{Incarnation: 1}, nil
+		}
+		s, l, client := inMemory(t, SchedulerService(h, dims), cfg)
+		known := dialMemory(t, l)
+		askFirst(t, known)
+		<-time.After(time.Second)
+		silent := dialMemory(t, l)
+		synctest.Wait()
+		if err := s.Ready(); err == nil || !strings.Contains(err.Error(), "all 2 connections are taken") {
+			t.Errorf("ready: %v", err)
+		}
+		answers(t, schedulerClient(t, "", client))
+		if waited := hangsUp(t, silent); waited != 0 {
+			t.Errorf("the silent one was closed after %v", waited)
+		}
+		askFirst(t, known)
+		<-time.After(time.Second)
+		third := dialMemory(t, l)
+		askFirst(t, third) // closes that of the client
+		for range 2 {      // closes known, and third
+			client.CallTimeout = time.Hour
+			go schedulerClient(t, "", client).Collect(background, cluster.CollectRequest{Client: "c", Wait: time.Minute})
+			synctest.Wait()
+		}
+		hangsUp(t, known)
+		hangsUp(t, third)
+		if n := counters.Events(EvictedConnection); n != 4 {
+			t.Errorf("%d evicted, want 4", n)
+		}
 		if waited := hangsUp(t, dialMemory(t, l)); waited != 0 {
 			t.Errorf("rejected after %v", waited)
 		}
-		if n := counters.Events(RejectedConnection); n != 1 {
+		if n := counters.Events(RejectedPeer); n != 1 {
 			t.Errorf("%d rejected, want 1", n)
 		}
-		first.Close()
-		synctest.Wait()
-		answers(t, schedulerClient(t, "", client))
 	})
 }
 

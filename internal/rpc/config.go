@@ -23,11 +23,12 @@ type Config struct {
 	CallTimeout time.Duration // a call whose context has no deadline; Collect adds its wait
 	PoolSize    int           // connections, and so concurrent calls, per client
 
-	MaxConnections int           // per server; further ones are closed at once
+	MaxConnections int           // per server; for further ones idle ones are closed, or else they are
 	MaxHandlers    int           // requests running at once per server (paper: 8 a scheduler, 16 a worker)
 	MessageTimeout time.Duration // rest of a message once it has begun to arrive; writing a reply
 	IdleTimeout    time.Duration // between messages; 0: no limit
 	StopGrace      time.Duration // for running handlers when the server stops
+	Limits         Limits
 
 	Bundle           *identity.Bundle // proves who this process is, and checks its peers; nil: plaintext, and everything is allowed
 	HandshakeTimeout time.Duration    // until both ends of a new connection know each other
@@ -53,9 +54,10 @@ func Default() Config {
 		DialTimeout:      2 * time.Second,
 		CallTimeout:      10 * time.Second,
 		PoolSize:         4,
-		MaxConnections:   4096,
+		MaxConnections:   16384,
 		MaxHandlers:      8,
 		MessageTimeout:   10 * time.Second,
+		IdleTimeout:      10 * time.Minute,
 		StopGrace:        5 * time.Second,
 		HandshakeTimeout: 5 * time.Second,
 		Observer:         discard{},

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
-	"slices"
 
 	"github.com/apache/thrift/lib/go/thrift"
 )
@@ -16,17 +15,23 @@ import (
 type frames struct {
 	conn  io.ReadWriter
 	limit int // bytes of a message
+	// charge is asked before a buffer takes more memory; what is not granted fails. nil: nobody asks.
+	charge  func(bytes int) error
+	charged bool // something was granted
+	holds   bool // Flush leaves the message for send
 
 	in      []byte // [at, end) is the rest of the message, [end, held) was read beyond it
 	at, end int
 	held    int
 	out     []byte // the message that is being written, behind the room for its length
+	whole   bool   // and it is complete
+	failed  error  // why there is no room for the rest of it
 }
 
 const (
 	lengthBytes = 4
 	frameBytes  = 512     // of a first buffer: a message of a few tasks
-	keptBytes   = 1 << 18 // a larger buffer is not kept for the next message; a thousand results take 150 KB
+	keptBytes   = 1 << 11 // a larger buffer is not kept by a connection that waits for the next message
 )
 
 var _ thrift.TRichTransport = (*frames)(nil)
@@ -63,11 +68,7 @@ func (f *frames) more() error {
 
 // next reads a whole message.
 func (f *frames) next() error {
-	beyond := f.in[f.end:f.held]
-	if len(f.in) > keptBytes && len(beyond) < frameBytes {
-		f.in = make([]byte, frameBytes)
-	}
-	f.at, f.end, f.held = 0, 0, copy(f.in, beyond)
+	f.settle()
 	if err := f.hold(lengthBytes); err != nil {
 		return err
 	}
@@ -82,6 +83,24 @@ func (f *frames) next() error {
 	return nil
 }
 
+// settle makes room for the next message, and gives back what a large one took. What was read beyond it stays.
+func (f *frames) settle() {
+	before, beyond := f.in, f.in[f.end:f.held]
+	if len(f.in) > keptBytes && len(beyond) <= frameBytes {
+		f.in = make([]byte, frameBytes)
+	}
+	f.at, f.end, f.held = 0, 0, copy(f.in, beyond)
+	if len(f.in) != len(before) {
+		buffers.give(before)
+	}
+}
+
+// size is that of the message.
+func (f *frames) size() int { return f.end - lengthBytes }
+
+// drop forgets the rest of the message.
+func (f *frames) drop() { f.at = f.end }
+
 // within fails for a message that no connection carries.
 func (f *frames) within(size int) error {
 	if size <= f.limit {
@@ -95,7 +114,11 @@ func (f *frames) within(size int) error {
 func (f *frames) hold(n int) error {
 	for f.held < n {
 		if f.held == len(f.in) {
-			f.in = append(f.in, make([]byte, min(max(n-f.held, frameBytes), max(len(f.in), frameBytes)))...)
+			larger, err := f.larger(f.in)
+			if err != nil {
+				return err
+			}
+			f.in = larger[:cap(larger)]
 		}
 		read, err := f.conn.Read(f.in[f.held:])
 		f.held += read
@@ -109,45 +132,99 @@ func (f *frames) hold(n int) error {
 // RemainingBytes returns how much of the message was not read.
 func (f *frames) RemainingBytes() uint64 { return uint64(f.end - f.at) }
 
+// larger returns a buffer of twice the size with the same bytes.
+func (f *frames) larger(b []byte) ([]byte, error) {
+	size := min(max(2*cap(b), frameBytes), f.limit+lengthBytes)
+	if f.charge != nil && size > keptBytes {
+		f.charged = true
+		if err := f.charge(size - cap(b)); err != nil {
+			return b, err
+		}
+	}
+	larger := append(buffers.take(size), b...)
+	buffers.give(b)
+	return larger, nil
+}
+
 // Write implements io.Writer. Nothing leaves before Flush.
 func (f *frames) Write(b []byte) (int, error) {
-	f.out = append(f.begun(), b...)
+	if err := f.room(len(b)); err != nil {
+		return 0, err
+	}
+	f.out = append(f.out, b...)
 	return len(b), nil
 }
 
 // WriteByte implements io.ByteWriter.
 func (f *frames) WriteByte(c byte) error {
-	f.out = append(f.begun(), c)
+	if err := f.room(1); err != nil {
+		return err
+	}
+	f.out = append(f.out, c)
 	return nil
 }
 
 // WriteString implements io.StringWriter.
 func (f *frames) WriteString(s string) (int, error) {
-	f.out = append(f.begun(), s...)
+	if err := f.room(len(s)); err != nil {
+		return 0, err
+	}
+	f.out = append(f.out, s...)
 	return len(s), nil
 }
 
-// begun returns the message, which has room for its length.
-func (f *frames) begun() []byte {
-	if len(f.out) == 0 {
-		f.out = slices.Grow(f.out, frameBytes)[:lengthBytes]
+// room begins a message, behind the room for its length, and makes room for n more bytes of it. The library does not look at
+// every error, so there is none after the first.
+func (f *frames) room(n int) error {
+	if f.whole {
+		f.unsend()
 	}
-	return f.out
+	if len(f.out) == 0 {
+		n += lengthBytes
+	}
+	for f.failed == nil && cap(f.out)-len(f.out) < n {
+		if f.failed = f.within(len(f.out) + n - lengthBytes); f.failed == nil {
+			f.out, f.failed = f.larger(f.out)
+		}
+	}
+	if len(f.out) == 0 && f.failed == nil {
+		f.out = f.out[:lengthBytes]
+	}
+	return f.failed
 }
 
-// Flush sends the message in one write. One that is too large is dropped.
-func (f *frames) Flush(context.Context) error {
-	message := f.begun()
-	f.out = message[:0]
-	if cap(message) > keptBytes {
+// unsend forgets the message that was written.
+func (f *frames) unsend() {
+	if f.out, f.whole, f.failed = f.out[:0], false, nil; cap(f.out) > keptBytes {
+		buffers.give(f.out)
 		f.out = nil
 	}
-	size := len(message) - lengthBytes
-	if err := f.within(size); err != nil {
+}
+
+// Flush sends the message in one write, or leaves that to send. One that is too large is dropped.
+func (f *frames) Flush(context.Context) error {
+	if err := f.room(0); err != nil {
+		f.unsend()
 		return err
 	}
-	binary.BigEndian.PutUint32(message, uint32(size))
-	_, err := f.conn.Write(message)
+	if err := f.within(len(f.out) - lengthBytes); err != nil {
+		f.unsend()
+		return err
+	}
+	binary.BigEndian.PutUint32(f.out, uint32(len(f.out)-lengthBytes))
+	if f.whole = true; f.holds {
+		return nil
+	}
+	return f.send()
+}
+
+// send writes the message that Flush left.
+func (f *frames) send() error {
+	if !f.whole {
+		return nil
+	}
+	_, err := f.conn.Write(f.out)
+	f.unsend()
 	return thrift.NewTTransportExceptionFromError(err)
 }
 

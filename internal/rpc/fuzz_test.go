@@ -47,24 +47,27 @@ func FuzzServerBytes(f *testing.F) {
 		frame(8, "garbage!"), []byte("GET / HTTP/1.1\r\n\r\n")} {
 		f.Add(seed)
 	}
-	f.Fuzz(func(t *testing.T, input []byte) {
-		conn, err := net.Dial("tcp", s.Addr())
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer conn.Close()
-		conn.SetDeadline(time.Now().Add(time.Minute))
-		go func() {
-			conn.Write(input)
-			conn.(*net.TCPConn).CloseWrite()
-		}()
-		if _, err := io.Copy(io.Discard, conn); err != nil && isTimeout(err) {
-			t.Fatal("the server does not hang up")
-		}
-		if found, err := c.Cancel(background, "t"); !found || err != nil {
-			t.Fatalf("the server no longer answers: %v", err)
-		}
-	})
+	f.Fuzz(func(t *testing.T, input []byte) { hangsUpAfter(t, s, c, input) })
+}
+
+// hangsUpAfter sends bytes to a server and ends, as the server has to; others it still answers.
+func hangsUpAfter(t *testing.T, s *Server, c *SchedulerClient, input []byte) {
+	conn, err := net.Dial("tcp", s.Addr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	conn.SetDeadline(time.Now().Add(time.Minute))
+	go func() {
+		conn.Write(input)
+		conn.(*net.TCPConn).CloseWrite()
+	}()
+	if _, err := io.Copy(io.Discard, conn); err != nil && isTimeout(err) {
+		t.Fatal("the server does not hang up")
+	}
+	if found, err := c.Cancel(background, "t"); !found || err != nil {
+		t.Fatalf("the server no longer answers: %v", err)
+	}
 }
 
 func isTimeout(err error) bool {

@@ -33,16 +33,23 @@ type Event uint8
 const (
 	Panicked           Event = iota // a handler panicked; its caller got an application exception
 	BadMessage                      // bytes that are no request, a truncated or oversized one, or invalid values
-	RejectedConnection              // closed at once: MaxConnections was reached
 	AcceptFailed                    // accepting failed (too many open files, ...); it is retried
 	DialFailed                      // a connection could not be made: the request was not sent
+	RejectedConnection              // closed at once: MaxConnections was reached, and none was idle
+	RejectedPeer                    // the same of Limits.PeerConnections
+	EvictedConnection               // an idle one closed, as another needed its place
+	LateMessage                     // a handshake, a first message, or the rest of one took too long
+	UnreadReply                     // a reply that its caller did not read in time
+	LargeMessage                    // a message, or a list or a string in one, that is larger than any may be
+	InFlight                        // a message or a reply given up: Limits.InFlight, or Limits.Decoded
+	RequestRate                     // a request refused: Limits.RequestRate
 	RefusedConnection               // the peer's certificate is not accepted, or not any more, or there was no handshake
 
 	numEvents
 )
 
-var eventNames = [numEvents]string{"panics", "bad_messages", "rejected_connections",
-	"failed_accepts", "failed_dials", "refused_connections"}
+var eventNames = [numEvents]string{"panics", "bad_messages", "failed_accepts", "failed_dials", "rejected_connections", "rejected_peers",
+	"evicted_connections", "late_messages", "unread_replies", "large_messages", "bytes_in_flight", "request_rate", "refused_connections"}
 
 func (e Event) String() string {
 	if e < numEvents {

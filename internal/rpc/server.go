@@ -33,9 +33,14 @@ type Server struct {
 	quit      chan struct{} // closed by Close
 	closeOnce sync.Once
 
-	mu    sync.Mutex
-	conns map[*serverConn]struct{}
-	serve sync.WaitGroup // one per connection
+	mu      sync.Mutex
+	conns   map[*serverConn]struct{}
+	origins map[string]*origin
+	serve   sync.WaitGroup // one per connection
+
+	traffic  traffic
+	warnings warnings
+	failing  atomic.Pointer[error] // why no connection can be accepted now; nil: they can
 }
 
 // Listen binds addr ("host:port"; on TCP, port 0: any free one) for Serve.
@@ -50,12 +55,15 @@ func Listen(addr string, service Service, cfg Config) (*Server, error) {
 // NewServer returns a server for connections to a listener, which it owns from then on.
 func NewServer(listener net.Listener, service Service, cfg Config) *Server {
 	cfg = cfg.filled()
+	cfg.Limits = cfg.Limits.filled(defaultLimits(cfg.MaxConnections, cfg.limit(service.snapshots)))
 	s := &Server{
 		listener: listener, service: service, cfg: cfg,
 		slots: make(chan struct{}, cfg.MaxHandlers),
 		quit:  make(chan struct{}),
-		conns: make(map[*serverConn]struct{}),
+		conns: make(map[*serverConn]struct{}), origins: make(map[string]*origin),
+		warnings: warnings{log: cfg.Log.With("address", listener.Addr())},
 	}
+	s.traffic = traffic{limits: &s.cfg.Limits, holders: make(map[*serverConn]struct{})}
 	if cfg.Bundle != nil {
 		s.secure = cfg.Bundle.Unverified()
 	}
@@ -85,6 +93,7 @@ func (s *Server) Serve(ctx context.Context) error {
 	s.waiting, s.wake = context.WithCancel(s.handling)
 	defer context.AfterFunc(ctx, func() { s.Close() })()
 
+	s.countFiles()
 	var overseer sync.WaitGroup
 	if s.secure != nil {
 		overseer.Go(s.oversee)
@@ -95,8 +104,21 @@ func (s *Server) Serve(ctx context.Context) error {
 	return errors.Join(err, s.stop())
 }
 
+// Ready says why others may not get a connection: nil, if they do.
+func (s *Server) Ready() error {
+	if err := s.failing.Load(); err != nil {
+		return fmt.Errorf("rpc: %s: no connection can be accepted: %w", s.Addr(), *err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if n := len(s.conns); n >= s.cfg.MaxConnections {
+		return fmt.Errorf("rpc: %s: all %d connections are taken (rpc.max_connections)", s.Addr(), n)
+	}
+	return nil
+}
+
 // accept takes connections until the server is closed. When that fails for want of a resource (EMFILE, ENOBUFS, ...)
-// it is tried again after a pause.
+// idle connections make room, and it is tried again after a pause.
 func (s *Server) accept() error {
 	var backoff cluster.Backoff
 	for {
@@ -109,12 +131,15 @@ func (s *Server) accept() error {
 			return nil
 		case err == nil:
 			backoff.Reset()
+			s.failing.Store(nil)
 			s.start(conn)
 			continue
 		case errors.Is(err, net.ErrClosed):
 			return fmt.Errorf("rpc: %s: %w", s.Addr(), err)
 		}
 		s.cfg.Observer.Event(AcceptFailed)
+		s.failing.Store(&err)
+		s.spare()
 		pause := backoff.Next()
 		s.cfg.Log.Warn("accepting a connection failed", "address", s.Addr(), "error", err, "retry_in", pause)
 		select {
@@ -133,19 +158,22 @@ func (s *Server) closed() bool {
 	}
 }
 
+// spare closes idle connections, so that there is something left to accept others with.
+func (s *Server) spare() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.makeRoom(nil)
+}
+
 // start serves a new connection, or hangs up at once when there are too many.
 func (s *Server) start(conn net.Conn) {
 	c := newServerConn(s, conn)
-	s.mu.Lock()
-	full := len(s.conns) >= s.cfg.MaxConnections
-	if !full {
-		s.conns[c] = struct{}{}
-		s.serve.Add(1)
-	}
-	s.mu.Unlock()
-	if full {
-		s.cfg.Observer.Event(RejectedConnection)
-		s.cfg.Log.Debug("too many connections", "peer", conn.RemoteAddr(), "limit", s.cfg.MaxConnections)
+	if bound, ok := s.enter(c); !ok {
+		limit := s.cfg.MaxConnections
+		if bound == RejectedPeer {
+			limit = s.cfg.Limits.PeerConnections
+		}
+		s.exceeded(bound, hostOf(conn.RemoteAddr()), "there are %d connections, and none is idle", limit)
 		conn.Close()
 		return
 	}
@@ -153,8 +181,9 @@ func (s *Server) start(conn net.Conn) {
 }
 
 func (s *Server) remove(c *serverConn) {
+	s.traffic.release(c)
 	s.mu.Lock()
-	delete(s.conns, c)
+	s.leave(c)
 	s.mu.Unlock()
 	s.serve.Done()
 }
@@ -163,7 +192,7 @@ func (s *Server) remove(c *serverConn) {
 func (s *Server) stop() error {
 	s.stopping.Store(true)
 	s.wake()
-	s.each((*serverConn).closeIdle)
+	s.each(func(c *serverConn) { c.closeIdle() })
 	done := make(chan struct{})
 	go func() {
 		s.serve.Wait()

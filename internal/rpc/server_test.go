@@ -45,6 +45,18 @@ func hangsUp(t *testing.T, conn net.Conn) time.Duration {
 	return time.Since(start)
 }
 
+// askFirst sends a connection's first request, and reads the reply.
+func askFirst(t *testing.T, conn net.Conn) {
+	t.Helper()
+	go conn.Write(cancelRequest(t, "t"))
+	if _, err := io.ReadFull(conn, make([]byte, lengthBytes)); err != nil {
+		t.Fatalf("no reply: %v", err)
+	}
+	if _, err := conn.Read(make([]byte, 100)); err != nil {
+		t.Fatalf("no reply: %v", err)
+	}
+}
+
 func answering() *fakeScheduler {
 	return &fakeScheduler{
 		cancel: func(context.Context, string) (bool, error) { return true, nil },
@@ -60,7 +72,7 @@ func answers(t *testing.T, c *SchedulerClient) {
 }
 
 // TestHalfOpenConnections: peers that stop in the middle of a message hold no handler, and not their
-// connection for longer than MessageTimeout; peers that send nothing may stay.
+// connection for longer than MessageTimeout; peers that send nothing have the time of a first message.
 func TestHalfOpenConnections(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		counters := &Counters{}
@@ -116,7 +128,12 @@ func TestIdleTimeout(t *testing.T) {
 		cfg := quiet()
 		cfg.IdleTimeout = time.Minute
 		_, l, client := inMemory(t, SchedulerService(answering(), dims), cfg)
-		if waited := hangsUp(t, dialMemory(t, l)); waited != time.Minute {
+		if waited := hangsUp(t, dialMemory(t, l)); waited != 10*time.Second {
+			t.Errorf("hung up on one that said nothing after %v, want 10s", waited)
+		}
+		conn := dialMemory(t, l)
+		askFirst(t, conn)
+		if waited := hangsUp(t, conn); waited != time.Minute {
 			t.Errorf("hung up after %v, want 1m", waited)
 		}
 		// A client whose idle connection was closed does not notice.

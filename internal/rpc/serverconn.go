@@ -7,22 +7,22 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"runtime/debug"
 	"sync/atomic"
 	"time"
 
 	"github.com/apache/thrift/lib/go/thrift"
 
-	"dodoor/gen-go/dodoor"
 	"dodoor/internal/identity"
 )
 
-// A connection is idle until a whole message has arrived, so closing an idle one loses no request
-// that anybody has seen.
+// A connection is idle until a message begins to arrive, and none has been seen by anybody before it has arrived as a whole: closing it
+// until then loses no request.
 const (
 	idle int32 = iota
+	arriving
 	busy
-	closedIdle
+	replying
+	hungUp
 )
 
 var (
@@ -36,31 +36,38 @@ type serverConn struct {
 	net.Conn // what messages travel on
 	server   *Server
 	frames   *frames
-	protocol thrift.TProtocol
+	protocol *bounded
 	raw      *opened             // below TLS; nil: plaintext
 	caller   identity.Identity   // nobody over plaintext
 	chain    []*x509.Certificate // the caller's, guarded by the server's lock
 	state    atomic.Int32
 
+	from  *origin      // under the server's lock, or this goroutine's
+	share share        // under the traffic's lock
+	since atomic.Int64 // when it was opened, or became idle, in ns
+	heard atomic.Bool  // a whole message has arrived
+	came  time.Time
+
 	begun   bool // the current message has begun to arrive
 	timed   bool // a read deadline is set
 	holding bool // a handler slot
-	replied bool // the current reply has begun to leave
-
-	broken error // why a reply could not be written
+	crowded bool // the message was given up, as there are too many
+	lead    [lengthBytes]byte
 
 	handling context.Context // of requests that hold a slot; nil: there was none
 	waiting  context.Context // likewise, of those that wait for something
 }
 
 func newServerConn(s *Server, conn net.Conn) *serverConn {
-	c := &serverConn{Conn: conn, server: s}
+	c := &serverConn{Conn: conn, server: s, came: time.Now()}
+	c.since.Store(c.came.UnixNano())
 	if s.secure != nil {
-		c.raw = &opened{Conn: conn}
+		c.raw = &opened{Conn: conn, charge: c.charge}
 		c.Conn = tls.Server(c.raw, s.secure)
 	}
-	c.frames = &frames{conn: c}
+	c.frames = &frames{conn: c, holds: true, charge: c.charge}
 	c.protocol = stack(c.frames, s.cfg.limit(s.service.snapshots))
+	c.protocol.charge = c.decoding
 	return c
 }
 
@@ -73,51 +80,65 @@ func (c *serverConn) Close() error {
 }
 
 // Read implements the transport under the protocol stack. A peer may take its time between messages
-// (IdleTimeout), but not in the middle of one (MessageTimeout). While a request is being answered its
-// frame is in memory: a message that wants more would wait, in a handler slot, for the next frame.
+// (IdleTimeout), but not in the middle of one (MessageTimeout), nor before its first (Limits.FirstMessage). While a request is
+// being answered its frame is in memory: a message that wants more would wait, in a handler slot, for the next frame.
 func (c *serverConn) Read(b []byte) (int, error) {
 	if c.state.Load() == busy {
 		return 0, errBeyondFrame
 	}
 	if c.begun && !c.timed {
 		c.timed = true
-		c.SetReadDeadline(time.Now().Add(c.server.cfg.MessageTimeout))
+		c.SetReadDeadline(c.earlier(time.Now().Add(c.server.cfg.MessageTimeout)))
 	}
 	n, err := c.Conn.Read(b)
 	if n > 0 && !c.begun {
 		c.begun = true
 		c.timed = false
+		c.state.CompareAndSwap(idle, arriving)
 	}
 	return n, err
 }
 
-// Write implements the transport under the protocol stack. The whole reply is in memory when its
-// first byte leaves, so a peer that does not read its replies holds no handler slot.
+// Write implements the transport under the protocol stack: it sends a whole reply.
 func (c *serverConn) Write(b []byte) (int, error) {
-	c.release()
-	c.replied = true
 	c.SetWriteDeadline(time.Now().Add(c.server.cfg.MessageTimeout))
-	n, err := c.Conn.Write(b)
-	if err != nil {
-		c.broken = err
-	}
-	return n, err
-}
-
-func (c *serverConn) closeIdle() {
-	if c.state.CompareAndSwap(idle, closedIdle) {
-		c.Close()
-	}
+	return c.Conn.Write(b)
 }
 
 func (c *serverConn) serve() {
 	defer c.server.remove(c)
 	defer c.Close()
-	if !c.admit() {
+	if !c.admit() || !c.server.known(c) {
 		return
 	}
-	for c.next() {
+	for c.begins() && c.next() {
 	}
+	buffers.give(c.frames.in)
+}
+
+// begins waits for the first bytes of a message. Connections spend their lives here, so it takes little of the stack, and what says
+// nothing has no buffer.
+func (c *serverConn) begins() bool {
+	if !c.awaitMessage() {
+		return false
+	}
+	f := c.frames
+	if f.held > 0 {
+		return true
+	}
+	into := f.in
+	if len(into) == 0 {
+		into = c.lead[:]
+	}
+	n, err := c.Read(into)
+	if len(f.in) == 0 && n > 0 {
+		f.in = make([]byte, frameBytes)
+		copy(f.in, into[:n])
+	}
+	if f.held = n; n == 0 && err != nil {
+		c.unreadable(err)
+	}
+	return n > 0
 }
 
 // next answers one request. It reports whether the connection can carry another.
@@ -127,46 +148,80 @@ func (c *serverConn) next() (usable bool) {
 	defer func() {
 		if cause := recover(); cause != nil {
 			c.panicked(name, seq, cause)
+			c.deliver()
 			usable = false
 		}
 	}()
-	c.awaitMessage()
 	name, kind, seq, err := c.protocol.ReadMessageBegin(c.server.handling)
 	if err == nil && kind != thrift.CALL {
 		err = fmt.Errorf("message type %d is no request", kind)
 	}
 	if err != nil {
-		if c.begun {
-			c.notUnderstood(err)
-		}
+		c.unreadable(err)
 		return false
 	}
-	if !c.state.CompareAndSwap(idle, busy) {
+	if !c.state.CompareAndSwap(arriving, busy) && !c.state.CompareAndSwap(idle, busy) {
 		return false
 	}
+	c.heard.Store(true)
+	usable = c.answer(name, seq)
+	return c.deliver() && usable && !c.server.stopping.Load()
+}
+
+// answer writes the reply to a request.
+func (c *serverConn) answer(name string, seq int32) (usable bool) {
 	e, known := c.server.service.endpoints[name]
 	if !known {
 		c.unknown(name, seq)
 		return false
 	}
-	usable = c.handle(e, name, seq)
-	if n := c.protocol.Transport().RemainingBytes(); usable && n > 0 {
+	if usable = c.handle(e, name, seq); !usable {
+		return false
+	}
+	if n := c.frames.RemainingBytes(); n > 0 {
 		c.bad(fmt.Errorf("%s: %d bytes follow the message in its frame", name, n))
 		return false
 	}
-	c.state.Store(idle)
-	return usable && !c.server.stopping.Load()
+	return true
 }
 
-// awaitMessage sets the deadline for the first byte of the next message.
-func (c *serverConn) awaitMessage() {
+// unreadable tells of what arrived instead of a message, or did not.
+func (c *serverConn) unreadable(err error) {
+	var timeout net.Error
+	switch {
+	case c.state.Load() == hungUp:
+		return
+	case errors.As(err, &timeout) && timeout.Timeout() && (c.begun || !c.heard.Load()):
+		c.server.exceeded(LateMessage, c.from.name, "a message, or a connection's first, did not arrive in time")
+	default:
+		c.tooLarge(err)
+	}
+	if c.begun {
+		c.notUnderstood(err)
+	}
+}
+
+// awaitMessage gives back what the last message took, and sets the deadline for the first byte of the next.
+func (c *serverConn) awaitMessage() bool {
+	c.frames.settle()
+	if c.frames.charged {
+		c.frames.charged = false
+		c.server.traffic.release(c)
+		if n := len(c.frames.in); n > keptBytes && c.frames.charge(n) != nil {
+			return false
+		}
+	}
 	timeout := c.server.cfg.IdleTimeout
-	if timeout > 0 {
+	switch {
+	case !c.heard.Load():
+		c.SetReadDeadline(c.came.Add(c.server.cfg.Limits.FirstMessage))
+	case timeout > 0:
 		c.SetReadDeadline(time.Now().Add(timeout))
-	} else if c.timed {
+	case c.timed:
 		c.SetReadDeadline(time.Time{})
 	}
-	c.begun, c.timed, c.replied = false, false, false
+	c.begun, c.timed, c.crowded = false, false, false
+	return true
 }
 
 // handle answers a request whose bytes have all arrived.
@@ -182,6 +237,9 @@ func (c *serverConn) handle(e endpoint, name string, seq int32) (usable bool) {
 }
 
 func (c *serverConn) process(e endpoint, name string, seq int32) (usable bool, err error) {
+	if refusal := c.inadmissible(e.method); refusal != nil {
+		return c.decline(name, seq, refusal)
+	}
 	if c.raw != nil {
 		if denied := e.denial(c.caller, name); denied != nil {
 			return c.deny(name, seq, denied)
@@ -192,85 +250,11 @@ func (c *serverConn) process(e endpoint, name string, seq int32) (usable bool, e
 		return false, ctx.Err()
 	}
 	usable, exception := e.function.Process(ctx, seq, c.protocol, c.protocol)
-	if exception == nil {
+	switch {
+	case exception == nil:
 		return usable, nil
+	case c.crowded:
+		return c.decline(name, seq, c.tooMuch(e.method))
 	}
 	return usable, c.failed(name, seq, usable, exception)
-}
-
-// failed looks after a request that was not answered with a result. The generated processor has told
-// the caller why, unless the answer itself was too large to be sent.
-func (c *serverConn) failed(name string, seq int32, usable bool, err error) error {
-	var declared *dodoor.ServiceError
-	if errors.As(err, &declared) {
-		switch declared.Code {
-		case dodoor.ErrorCode_INVALID:
-			c.bad(fmt.Errorf("%s: %s", name, declared.Message))
-		case dodoor.ErrorCode_NOT_ALLOWED:
-			c.server.complaints.warn(c.server.cfg.Log, time.Now(), "request refused", "peer", c.RemoteAddr(), "error", declared.Message)
-		}
-		return declaredError(declared)
-	}
-	log := c.server.cfg.Log.With("method", name, "peer", c.RemoteAddr(), "error", err)
-	switch {
-	case c.broken != nil:
-		log.Debug("reply not delivered")
-	case !c.replied:
-		log.Error("reply too large")
-		refuse(c.server.handling, c.protocol, name, seq, thrift.INTERNAL_ERROR, fmt.Sprintf("reply: %v", err))
-	case !usable:
-		c.bad(fmt.Errorf("%s: %w", name, err))
-	default:
-		log.Error("request failed")
-	}
-	return fmt.Errorf("%w: %w", ErrRemote, err)
-}
-
-// panicked answers for a handler that did not return. The process goes on; the connection does not,
-// since half a reply may be in its buffer.
-func (c *serverConn) panicked(name string, seq int32, cause any) {
-	c.server.cfg.Observer.Event(Panicked)
-	c.server.cfg.Log.Error("handler panicked", "method", name, "peer", c.RemoteAddr(), "panic", cause,
-		"stack", string(debug.Stack()))
-	refuse(c.server.handling, c.protocol, name, seq, thrift.INTERNAL_ERROR, fmt.Sprintf("%s panicked: %v", name, cause))
-}
-
-func (c *serverConn) unknown(name string, seq int32) {
-	c.protocol.Skip(c.server.handling, thrift.STRUCT)
-	c.bad(fmt.Errorf("unknown method %.64q", name))
-	refuse(c.server.handling, c.protocol, name, seq, thrift.UNKNOWN_METHOD, fmt.Sprintf("unknown method %.64q", name))
-}
-
-// refuse answers with an application exception. The connection is closed afterwards, and its peer
-// told why if that works, so errors are of no interest.
-func refuse(ctx context.Context, to thrift.TProtocol, name string, seq, code int32, message string) {
-	to.WriteMessageBegin(ctx, name, thrift.EXCEPTION, seq)
-	thrift.NewTApplicationException(code, message).Write(ctx, to)
-	to.WriteMessageEnd(ctx)
-	to.Flush(ctx)
-}
-
-// bad counts what is no valid request.
-func (c *serverConn) bad(err error) {
-	c.server.cfg.Observer.Event(BadMessage)
-	c.server.cfg.Log.Debug("bad message", "peer", c.RemoteAddr(), "error", err)
-}
-
-// acquire waits for a handler slot.
-func (c *serverConn) acquire(ctx context.Context) bool {
-	select {
-	case c.server.slots <- struct{}{}:
-	case <-ctx.Done():
-		return false
-	}
-	c.holding = true
-	return true
-}
-
-// release gives the slot back; twice is fine.
-func (c *serverConn) release() {
-	if c.holding {
-		c.holding = false
-		<-c.server.slots
-	}
 }

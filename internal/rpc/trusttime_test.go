@@ -79,6 +79,7 @@ func TestRevokedWhileConnected(t *testing.T) {
 			t.Errorf("the next call: %v", err)
 		}
 		answers(t, good)
+		synctest.Wait()
 		if n := connected(s); n != 1 {
 			t.Errorf("%d connections, want 1", n)
 		}

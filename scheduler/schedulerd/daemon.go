@@ -104,10 +104,10 @@ func (d *Daemon) listen() (err error) {
 // Addr returns the bound address, host:port.
 func (d *Daemon) Addr() string { return d.server.Addr() }
 
-// Ready reports whether the scheduler places tasks: it knows a worker that takes them, and its journal takes changes. That the data
-// service is away does not keep it from it.
+// Ready reports whether the scheduler places tasks: it knows a worker that takes them, its journal takes changes, and others get
+// connections. That the data service is away does not keep it from it.
 func (d *Daemon) Ready() error {
-	if err := d.record.ready(); err != nil {
+	if err := errors.Join(d.record.ready(), d.server.Ready()); err != nil {
 		return fmt.Errorf("scheduler %s: %w", d.self.Name, err)
 	}
 	d.mu.Lock()

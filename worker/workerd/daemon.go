@@ -118,9 +118,9 @@ func (c *Config) validate() error {
 // Addr returns the bound address, host:port.
 func (d *Daemon) Addr() string { return d.server.Addr() }
 
-// Ready reports whether the worker takes tasks and can run them: schedulers know it, it is not draining, and its
+// Ready reports whether the worker takes tasks and can run them: schedulers know it and get connections, it is not draining, and its
 // executors have what they need.
-func (d *Daemon) Ready() error { return errors.Join(d.takes(), d.executorsReady()) }
+func (d *Daemon) Ready() error { return errors.Join(d.takes(), d.executorsReady(), d.server.Ready()) }
 
 // Run serves until ctx ends, then drains: waiting tasks are given back to their schedulers, running ones
 // get DrainTimeout. It returns the first error that made serving impossible; then they get no time.

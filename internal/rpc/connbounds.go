@@ -1,0 +1,122 @@
+package rpc
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/apache/thrift/lib/go/thrift"
+
+	"dodoor/gen-go/dodoor"
+)
+
+// earlier keeps the deadline of a first message.
+func (c *serverConn) earlier(deadline time.Time) time.Time {
+	if first := c.came.Add(c.server.cfg.Limits.FirstMessage); !c.heard.Load() && first.Before(deadline) {
+		return first
+	}
+	return deadline
+}
+
+// closeIdle hangs up unless a request would be lost.
+func (c *serverConn) closeIdle() bool {
+	if c.state.CompareAndSwap(idle, hungUp) || c.state.CompareAndSwap(arriving, hungUp) {
+		c.Close()
+		return true
+	}
+	return false
+}
+
+// hangUp also gives up a reply that is leaving.
+func (c *serverConn) hangUp() bool {
+	if c.state.CompareAndSwap(replying, hungUp) {
+		c.Close()
+		return true
+	}
+	return c.closeIdle()
+}
+
+// movable reports whether the connection waits for its peer, in the middle of something.
+func (c *serverConn) movable() bool {
+	state := c.state.Load()
+	return state == arriving || state == replying
+}
+
+// rank tells how well a connection can be spared, the lower the better, if it can.
+func (c *serverConn) rank() (rank int, spare bool) {
+	switch state := c.state.Load(); {
+	case !c.heard.Load():
+		return 0, state == idle || state == arriving
+	case !c.from.known:
+		return 1, state == idle
+	default:
+		return 2, state == idle
+	}
+}
+
+// charge books memory for messages, and hangs up on whoever has to make room.
+func (c *serverConn) charge(bytes int) error {
+	given, ok := c.server.traffic.take(c, int64(bytes))
+	most := c.server.cfg.Limits.InFlight
+	for _, other := range given {
+		c.server.exceeded(InFlight, other, "most of the %d bytes of messages that may be under way are its own: one is given up", most)
+	}
+	if !ok {
+		c.server.exceeded(InFlight, c.from.name, "more than %d bytes of messages would be under way, and most are its own", most)
+		return errInFlight
+	}
+	return nil
+}
+
+// decoding books memory for what a message becomes.
+func (c *serverConn) decoding(bytes int64) error {
+	c.frames.charged = true
+	if !c.server.traffic.decode(c, bytes) {
+		c.crowded = true
+		c.server.exceeded(InFlight, c.from.name, "what is being answered takes more than %d bytes", c.server.cfg.Limits.Decoded)
+		return errInFlight
+	}
+	return nil
+}
+
+// inadmissible says why a request is not served now that has arrived; nil: it is.
+func (c *serverConn) inadmissible(m Method) *dodoor.ServiceError {
+	limits := &c.server.cfg.Limits
+	if size := c.frames.size(); methods[m].waits && size > maxPollBytes {
+		c.server.exceeded(LargeMessage, c.from.name, "%s has %d bytes: at most %d are allowed", m, size, maxPollBytes)
+		return refusal(dodoor.ErrorCode_INVALID, 0, "%s has %d bytes: at most %d are allowed", m, size, maxPollBytes)
+	}
+	wait, ok := c.from.admits(time.Now(), limits.RequestRate)
+	if ok {
+		return nil
+	}
+	c.server.exceeded(RequestRate, c.from.name, "it sends more than %d requests a second", limits.RequestRate)
+	return refusal(dodoor.ErrorCode_OVERLOADED, max(wait, shortWait), "%s sends more than %d requests a second to %s", c.from.name,
+		limits.RequestRate, c.server.Addr())
+}
+
+// tooLarge tells of a message that is larger than any may be.
+func (c *serverConn) tooLarge(err error) {
+	var bound thrift.TProtocolException
+	if errors.As(err, &bound) && bound.TypeId() == thrift.SIZE_LIMIT {
+		c.server.exceeded(LargeMessage, c.from.name, "%v", err)
+	}
+}
+
+// shortWait is how long whoever sends too much is to stay away, at least.
+const shortWait = 100 * time.Millisecond
+
+// refusal is a declared answer that the service itself knows nothing of.
+func refusal(code dodoor.ErrorCode, after time.Duration, format string, args ...any) *dodoor.ServiceError {
+	e := &dodoor.ServiceError{Code: code, Message: fmt.Sprintf(format, args...)}
+	if after > 0 {
+		e.RetryAfterMs = millis(after)
+	}
+	return e
+}
+
+// tooMuch is the answer to a request that there is no memory for.
+func (c *serverConn) tooMuch(m Method) *dodoor.ServiceError {
+	return refusal(dodoor.ErrorCode_OVERLOADED, shortWait,
+		"%s: %s answers requests that take %d bytes of memory: with this one it would be more", m, c.server.Addr(), c.server.cfg.Limits.Decoded)
+}
