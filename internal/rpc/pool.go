@@ -1,6 +1,7 @@
 package rpc
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -174,7 +175,7 @@ func (p *pool) dial(ctx context.Context, deadline time.Time) (*clientConn, error
 		if conn, err = p.introduce(ctx, raw, deadline); err != nil {
 			raw.Close()
 			p.cfg.Observer.Event(DialFailed)
-			return nil, p.unsent(ctx, err)
+			return nil, p.unsent(ctx, cmp.Or(ctx.Err(), err)) // an ended context closes the connection
 		}
 	}
 	p.mu.Lock()
