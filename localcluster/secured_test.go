@@ -145,7 +145,8 @@ func asUser(t *testing.T, c *conf.Config, l *Cluster, network *rpctest.Network) 
 	defer w.Close()
 	second := time.Second.Milliseconds()
 	task := cluster.TaskSpec{ID: "a", Type: "sleep", Mode: "short", TimeScale: 1, Duration: &second, Demand: &cluster.Resources{100, 64}}
-	if refused, err := s.Submit(t.Context(), cluster.SubmitRequest{Client: "alice", Tasks: []cluster.TaskSpec{task}}); err != nil || len(refused) > 0 {
+	request := cluster.SubmitRequest{Client: "alice", Tasks: []cluster.TaskSpec{task}}
+	if refused, err := s.Submit(t.Context(), request); err != nil || len(refused) > 0 {
 		t.Fatal(refused, err)
 	}
 	reply, err := s.Collect(t.Context(), cluster.CollectRequest{Client: "alice", Max: 1, Wait: time.Minute})
@@ -167,7 +168,8 @@ func TestImpostors(t *testing.T) {
 		if err := l.AwaitWorkers(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		for user, want := range map[string]error{"alice": cluster.Denied, "scheduler-1": cluster.Denied, "laptop-1": cluster.Denied, "": rpc.ErrUnavailable} {
+		for user, want := range map[string]error{"alice": cluster.Denied, "scheduler-1": cluster.Denied, "laptop-1": cluster.Denied,
+			"": rpc.ErrUnavailable} {
 			own := *c
 			if own.Security.User = user; user == "" {
 				own.Security.Folder = ""

@@ -74,7 +74,8 @@ func (r *Reporter) Answered(now time.Duration, code cluster.ErrorCode) (over boo
 		r.registered, r.admitted, r.due = true, true, true
 	case registers:
 		r.admitted = r.admitted && code != cluster.DuplicateNode // schedulers will know another one by this name
-		return code == cluster.Stale || code == cluster.Invalid || code == cluster.Denied || code == cluster.DuplicateNode && now-r.since > GiveUpName
+		return code == cluster.Stale || code == cluster.Invalid || code == cluster.Denied ||
+			code == cluster.DuplicateNode && now-r.since > GiveUpName
 	case code == cluster.UnknownNode || code == cluster.Stale:
 		r.registered, r.since, r.at = false, -1, now
 	}

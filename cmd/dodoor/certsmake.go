@@ -132,7 +132,7 @@ func (o *certsCommand) all() int {
 	}
 	report := newCertsReport()
 	for _, id := range ids {
-		folder := identity.Folder(cmp.Or(o.out, c.Security.Folder, bundles), id.Name)
+		folder := identity.Folder(cmp.Or(o.out, o.besideConf(c.Security.Folder), bundles), id.Name)
 		var s authority.Signed
 		what := "issued"
 		if _, err = os.Lstat(filepath.Join(folder, identity.CertFile)); errors.Is(err, fs.ErrNotExist) {

@@ -86,11 +86,14 @@ func (b *Bundle) Changed() <-chan struct{} { return *b.changed.Load() }
 // Accepts checks a certificate that was verified when its connection was made: whether it has expired or was revoked since.
 func (b *Bundle) Accepts(leaf *x509.Certificate, now time.Time) error {
 	what := called(leaf)
-	if id, err := Of(leaf, b.domain); err == nil {
+	if id, err := b.Of(leaf); err == nil {
 		what = certificateOf(id)
 	}
 	return b.now.Load().accepts(leaf, what, now)
 }
+
+// Of reads the identity in a certificate of the bundle's domain. It verifies nothing.
+func (b *Bundle) Of(leaf *x509.Certificate) (Identity, error) { return Of(leaf, b.domain) }
 
 // Verify checks a peer's certificates, its own first, and returns who it is. It fails with one line that says which certificate is not
 // accepted, and why.

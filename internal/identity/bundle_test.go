@@ -148,13 +148,16 @@ func TestTimes(t *testing.T) {
 	chain := []*x509.Certificate{leaf}
 	_, late := b.Verify(chain, at.Add(time.Minute))
 	_, early := b.Verify(chain, at.Add(-2*time.Hour))
-	for err, want := range map[error]string{
-		late:                                 "the certificate of worker w1 expired 2026-11-21 10:00 UTC",
-		early:                                "the certificate of worker w1 is not valid before 2026-11-21 09:00 UTC, and it is 2026-11-21 08:00 UTC here",
-		b.Accepts(leaf, at.Add(time.Minute)): "expired 2026-11-21 10:00 UTC",
+	for _, c := range []struct {
+		err  error
+		want string
+	}{
+		{late, "the certificate of worker w1 expired 2026-11-21 10:00 UTC"},
+		{early, "the certificate of worker w1 is not valid before 2026-11-21 09:00 UTC, and it is 2026-11-21 08:00 UTC here"},
+		{b.Accepts(leaf, at.Add(time.Minute)), "the certificate of worker w1 expired 2026-11-21 10:00 UTC"},
 	} {
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("got %v, want %s", err, want)
+		if c.err == nil || c.err.Error() != c.want {
+			t.Errorf("got %v, want %s", c.err, c.want)
 		}
 	}
 	if err := b.Accepts(leaf, at); err != nil {
@@ -187,8 +190,9 @@ func TestWatch(t *testing.T) {
 			t.Fatal(err)
 		}
 		wait()
-		if n := strings.Count(log.String(), "not used"); n != 1 || !strings.Contains(log.String(), "user mallory is there, user alice is expected") {
-			t.Errorf("another's certificate: %d lines: %s", n, &log)
+		said := log.String()
+		if strings.Count(said, "not used") != 1 || !strings.Contains(said, "user mallory is there, user alice is expected") {
+			t.Errorf("another's certificate: %s", said)
 		}
 		if b.Own() != alice || b.NotAfter() != until || b.Generation() != 0 {
 			t.Errorf("now it is %v's until %v", b.Own(), b.NotAfter())

@@ -41,7 +41,8 @@ func whole(f *testing.F) (t texts) {
 	ca := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: now.Add(time.Hour), IsCA: true, BasicConstraintsValid: true,
 		KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageCRLSign}
 	leaf := &x509.Certificate{SerialNumber: big.NewInt(2), NotAfter: now.Add(time.Hour), URIs: []*url.URL{uri}}
-	list := &x509.RevocationList{Number: big.NewInt(1), RevokedCertificateEntries: []x509.RevocationListEntry{{SerialNumber: big.NewInt(3), RevocationTime: now}}}
+	list := &x509.RevocationList{Number: big.NewInt(1),
+		RevokedCertificateEntries: []x509.RevocationListEntry{{SerialNumber: big.NewInt(3), RevocationTime: now}}}
 	put := func(kind string, der []byte, failed error) []byte {
 		if err != nil || failed != nil {
 			f.Fatal(err, failed)

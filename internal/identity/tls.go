@@ -24,7 +24,8 @@ func (b *Bundle) Unverified() *tls.Config {
 		ClientAuth:     tls.RequestClientCert,
 		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return &b.now.Load().pair, nil },
 		// Without tickets nothing comes after the handshake that nobody asked for, and each connection shows the newest certificate.
-		SessionTicketsDisabled: true,
+		SessionTicketsDisabled:      true,
+		DynamicRecordSizingDisabled: true, // a message goes out whole, and is of no use in parts
 	}
 }
 
@@ -36,7 +37,8 @@ func (b *Bundle) Client(expect Identity) *tls.Config {
 		GetClientCertificate: func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
 			return &b.now.Load().pair, nil
 		},
-		InsecureSkipVerify: true, // of host names, which no certificate has: VerifyConnection checks what it says instead
+		DynamicRecordSizingDisabled: true,
+		InsecureSkipVerify:          true, // of host names, which no certificate has: VerifyConnection checks what it says instead
 		VerifyConnection: func(s tls.ConnectionState) error {
 			id, err := b.Verify(s.PeerCertificates, time.Now())
 			if err != nil {

@@ -42,7 +42,8 @@ func (m *material) verify(chain []*x509.Certificate, domain string, now time.Tim
 	_, err = chain[0].Verify(x509.VerifyOptions{Roots: m.roots, Intermediates: between, CurrentTime: now,
 		KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageAny}})
 	if unknown := (x509.UnknownAuthorityError{}); errors.As(err, &unknown) {
-		return Identity{}, fmt.Errorf("the certificate of %s was signed by %q, which is none of the authorities in %s", id, chain[0].Issuer, CAFile)
+		return Identity{}, fmt.Errorf("the certificate of %s was signed by %q, which is none of the authorities in %s", id, chain[0].Issuer,
+			CAFile)
 	}
 	if err != nil {
 		return Identity{}, fmt.Errorf("the certificate of %s: %w", id, err)

@@ -15,6 +15,7 @@ import (
 	"dodoor/gen-go/dodoor"
 	"dodoor/internal/cluster"
 	"dodoor/internal/identity"
+	"dodoor/internal/rpc/rpctest"
 )
 
 // processors are the services as the IDL has them.
@@ -65,8 +66,8 @@ func TestRolesKeepApart(t *testing.T) {
 }
 
 var (
-	spoken = []string{"complete", "push", "attach", "enqueue", "claim", "probe", "registerNode", "unregisterNode", "report", "registerScheduler",
-		"unregisterScheduler", "checkScheduler", "flush"}
+	spoken = []string{"complete", "push", "attach", "enqueue", "claim", "probe", "registerNode", "unregisterNode", "report",
+		"registerScheduler", "unregisterScheduler", "checkScheduler", "flush"}
 	workersOwn   = []string{"complete", "registerNode", "unregisterNode", "report", "status", "setup"}
 	operatorsOwn = []string{"settle", "switchPolicy", "counters", "drain", "state"}
 )
@@ -98,7 +99,10 @@ func TestEveryRoleAndEveryMethod(t *testing.T) {
 		counters := &Counters{}
 		cfg := secured(server, nil)
 		cfg.Observer = counters
-		_, _, client := inMemory(t, service, cfg)
+		l := rpctest.NewListener()
+		stop := run(t, NewServer(l, service, cfg))
+		client := cfg
+		client.Dial = l.Dial
 		refused := int64(0)
 		for _, role := range identity.Roles() {
 			id := identity.Identity{Role: role, Name: role.String() + "-1"}
@@ -128,6 +132,7 @@ func TestEveryRoleAndEveryMethod(t *testing.T) {
 			}
 			p.close()
 		}
+		stop()
 		counted := int64(0)
 		for key, n := range counters.Map() {
 			if strings.HasPrefix(key, "errors.in.") && strings.HasSuffix(key, ".not_allowed") {
@@ -191,7 +196,8 @@ func TestRefusedCallsAreDeclared(t *testing.T) {
 	_, state := c.State(background)
 	_, counters := c.Counters(background)
 	_, claim := c.Claim(background, cluster.ClaimRequest{Scheduler: validRef, NodeIncarnation: 1})
-	for method, err := range map[string]error{"drain": c.Drain(background, true), "attach": attach, "state": state, "counters": counters, "claim": claim} {
+	drain := c.Drain(background, true)
+	for method, err := range map[string]error{"drain": drain, "attach": attach, "state": state, "counters": counters, "claim": claim} {
 		want := "not allowed: user alice may not call " + method + ": "
 		if !errors.Is(err, cluster.Denied) || errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", method, err)

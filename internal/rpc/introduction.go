@@ -42,7 +42,7 @@ func (p *pool) introduce(ctx context.Context, raw net.Conn, deadline time.Time) 
 			own.until = c.NotAfter
 		}
 	}
-	server, err := bundle.Verify(chain, time.Now())
+	server, err := bundle.Of(chain[0]) // which the handshake has verified
 	if err == nil {
 		err = welcomed(secure, server)
 	}

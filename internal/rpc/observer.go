@@ -41,7 +41,8 @@ const (
 	numEvents
 )
 
-var eventNames = [numEvents]string{"panics", "bad_messages", "rejected_connections", "failed_accepts", "failed_dials", "refused_connections"}
+var eventNames = [numEvents]string{"panics", "bad_messages", "rejected_connections",
+	"failed_accepts", "failed_dials", "refused_connections"}
 
 func (e Event) String() string {
 	if e < numEvents {

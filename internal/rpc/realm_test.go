@@ -125,7 +125,8 @@ func (r *realm) revoke(id identity.Identity, tell identity.Identity) {
 
 // shown is how a client shakes hands that shows a certificate which no bundle would hold.
 func shown(key *ecdsa.PrivateKey, der ...[]byte) *tls.Config {
-	return &tls.Config{MinVersion: tls.VersionTLS13, InsecureSkipVerify: true, Certificates: []tls.Certificate{{Certificate: der, PrivateKey: key}}}
+	return &tls.Config{MinVersion: tls.VersionTLS13, InsecureSkipVerify: true,
+		Certificates: []tls.Certificate{{Certificate: der, PrivateKey: key}}}
 }
 
 // lines is a log that a test reads.

@@ -22,7 +22,8 @@ var _ Scheduler = (*SchedulerClient)(nil)
 
 // NewSchedulerClient returns a client for the scheduler at addr (host:port).
 func NewSchedulerClient(addr string, dims cluster.Dimensions, cfg Config) *SchedulerClient {
-	return &SchedulerClient{newPeer(addr, identity.Scheduler, dims, cfg, schedulerSnapshots), newPool(addr, identity.Scheduler, cfg, schedulerSnapshots)}
+	const role = identity.Scheduler
+	return &SchedulerClient{newPeer(addr, role, dims, cfg, schedulerSnapshots), newPool(addr, role, cfg, schedulerSnapshots)}
 }
 
 // Close hangs up. Calls in progress fail with ErrClosed.

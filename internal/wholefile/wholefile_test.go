@@ -53,6 +53,20 @@ func TestWrite(t *testing.T) {
 	}
 }
 
+// A secret is its owner's alone, also where what a killed process left may be read by others.
+func TestWriteSecret(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "key")
+	if err := os.WriteFile(path+".partial", nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := WriteSecret(path, []byte("secret")); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 || content(t, path) != "secret" {
+		t.Errorf("%v, %v", info.Mode(), err)
+	}
+}
+
 // Until all is written the old file is what readers see, and it stays when writing fails.
 func TestFailureKeepsTheOldFile(t *testing.T) {
 	dir := t.TempDir()
