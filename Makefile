@@ -151,7 +151,7 @@ image:
 	scripts/functionbench-image || [[ $${CI:-} != true ]]
 
 # Two packages at a time, but those whose tests run real work one by one: it needs the cores for itself.
-REAL_WORK := dodoor/cmd/dodoor dodoor/functionbench dodoor/testbed dodoor/internal/manual $(addprefix dodoor/,internal/cgroup internal/keeper internal/procfs internal/procgroup internal/vm) \
+REAL_WORK := dodoor/cmd/dodoor dodoor/functionbench dodoor/reliability dodoor/testbed dodoor/internal/manual $(addprefix dodoor/,internal/cgroup internal/keeper internal/procfs internal/procgroup internal/vm) \
 	$(addprefix dodoor/worker/executor/,docker process stressng)
 race:
 	$(call heading,tests under the race detector)

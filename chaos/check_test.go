@@ -120,7 +120,7 @@ func TestABrokenHistoryIsNoticed(t *testing.T) {
 		}, "every task is told of: task 2: its client gave up, and does not say why"},
 
 		{"cancelled by nobody", change(at(1, collected), func(r *chaos.Record) { r.Outcome, r.Reason = "cancelled", "somebody did" }),
-			"nobody cancels: task 1: scheduler-1 tells that it was cancelled (somebody did)"},
+			"cancelled by request: task 1: scheduler-1 tells that it was cancelled (somebody did), and nobody had asked it for that"},
 		{"again for no reason", add(at(1, executed), func(r *chaos.Record) { r.Process = 2 }),
 			"no work without a reason: task 1: it ran 2 times, and nothing had gone wrong"},
 		{"placed for no reason", change(at(1, collected), func(r *chaos.Record) { r.Attempts = 9 }),

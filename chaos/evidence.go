@@ -11,7 +11,8 @@ type evidence struct {
 	history  History
 	scenario *Scenario
 	slack    time.Duration
-	tasks    []*testimony // in the order of the scenario
+	felt     []time.Duration // until when, of each of the scenario's faults
+	tasks    []*testimony    // in the order of the scenario
 	byID     map[string]*testimony
 	machines map[string]*Worker
 	runs     map[process]History // executions, in the order of their starts
@@ -26,12 +27,13 @@ type process struct {
 // testimony is what a history has of one task.
 type testimony struct {
 	*Task
-	submitted, executed, collected, missed History
+	submitted, executed, collected, missed, withdrawn History
 }
 
 func newEvidence(h History) *evidence {
 	e := &evidence{history: h, scenario: h.Scenario(), slack: h.Slack(), byID: map[string]*testimony{}, machines: map[string]*Worker{},
 		runs: map[process]History{}}
+	e.felt = felt(e.scenario.Faults)
 	for i := range e.scenario.Tasks {
 		t := &testimony{Task: &e.scenario.Tasks[i]}
 		e.tasks, e.byID[t.ID] = append(e.tasks, t), t
@@ -63,6 +65,8 @@ func (e *evidence) file(record Record) {
 		e.runs[at] = append(e.runs[at], record)
 	case Collected:
 		t.collected = append(t.collected, record)
+	case Withdrawn:
+		t.withdrawn = append(t.withdrawn, record)
 	case Missed:
 		t.missed = append(t.missed, record)
 	}

@@ -16,14 +16,15 @@ const (
 	Submitted = "submitted" // a client asked a scheduler to take a task, and this came of it
 	Executed  = "executed"  // a worker ran a task
 	Collected = "collected" // a client got a result
+	Withdrawn = "withdrawn" // a client asked a scheduler to end a task, and what was answered: two records, the second if there was an answer
 	Missed    = "missed"    // a client waits for a result no more, for the Reason
 	Left      = "left"      // a scheduler, worker or data service still has something when all is quiet
 )
 
-// What came of a submission.
+// What came of a submission, or of asking for a task's end.
 const (
 	Accepted = "accepted"
-	Refused  = "refused" // certainly not taken
+	Refused  = "refused" // certainly not taken; of an end: nothing is there that could end
 	Unknown  = "unknown" // no answer: it may have been taken
 )
 
@@ -38,7 +39,7 @@ type Record struct {
 	Client    string `json:"client,omitempty"`
 	Task      string `json:"task,omitempty"`
 	Scheduler string `json:"scheduler,omitempty"` // of Submitted: who was asked; of Collected: who said it; of Left: who has it
-	Answer    string `json:"answer,omitempty"`    // of Submitted
+	Answer    string `json:"answer,omitempty"`    // of Submitted, and of Withdrawn: Unknown when it is asked
 
 	Worker  string        `json:"worker,omitempty"`
 	Process int64         `json:"process,omitempty"` // of Executed: which process of the worker, in any numbering that tells them apart

@@ -36,6 +36,7 @@ func Plan(seed uint64, shape Shape) Scenario {
 		s.Faults = append(s.Faults, d.fault(&s)...)
 	}
 	slices.SortStableFunc(s.Faults, func(a, b sim.Fault) int { return cmp.Compare(a.At, b.At) })
+	dice{rand.New(rand.NewPCG(seed, 0x7769746864726177))}.withdrawals(&s)
 	if len(shape.Hows) > 0 {
 		s.Faults = slices.DeleteFunc(s.Faults, func(f sim.Fault) bool { return !slices.Contains(shape.Hows, f.How) })
 	}
@@ -77,4 +78,19 @@ func (d dice) tasks(s *Scenario) []Task {
 		}
 	}
 	return tasks
+}
+
+// withdrawals draws which tasks their clients want to end, and when: before anybody has them, while they wait, while they run, or when it
+// is too late. Some clients do so, with a few of theirs.
+func (d dice) withdrawals(s *Scenario) {
+	for i := range s.Clients {
+		if !d.share(50) {
+			continue
+		}
+		for j := range s.Tasks {
+			if t := &s.Tasks[j]; t.Client == s.Clients[i].Name && d.share(10) {
+				t.Withdrawn = t.At + d.between(time.Millisecond, pick(d, moments))
+			}
+		}
+	}
 }

@@ -38,7 +38,7 @@ func TestFaultsThatCannotBeCarriedOut(t *testing.T) {
 
 // Every fault is over in time, every task can run on every worker, and each way in which things go wrong is drawn now and then.
 func TestScenarios(t *testing.T) {
-	hows := map[string]int{}
+	hows, withdrawn := map[string]int{}, 0
 	for seed := range uint64(500) {
 		s := chaos.Plan(seed, chaos.Small())
 		for _, f := range s.Faults {
@@ -48,12 +48,20 @@ func TestScenarios(t *testing.T) {
 			}
 		}
 		for i := range s.Tasks {
+			if at := s.Tasks[i].Withdrawn; at != 0 {
+				if withdrawn++; at <= s.Tasks[i].At {
+					t.Fatalf("seed %d: %+v is withdrawn before it is submitted", seed, s.Tasks[i])
+				}
+			}
 			for _, w := range s.Workers {
 				if task := &s.Tasks[i]; task.Cores > w.Cores || task.Memory > w.Memory || task.At > s.Shape.Span {
 					t.Fatalf("seed %d: %+v cannot run on %+v", seed, task, w)
 				}
 			}
 		}
+	}
+	if tasks := 500 * chaos.Small().Tasks; withdrawn < tasks/50 || withdrawn > tasks/10 {
+		t.Errorf("%d of %d tasks are withdrawn: want a few", withdrawn, tasks)
 	}
 	for _, how := range []string{sim.Dies, sim.Stalls, sim.Refuses, sim.Deaf, sim.Mute, sim.Slow, sim.Restarts, sim.Upgrades, sim.Clock,
 		sim.Full, sim.Parts, sim.Drops, sim.Duplicates} {

@@ -21,7 +21,8 @@ var rules = []rule{
 	{"one terminal state", oneEnd},
 	{"nothing accepted is lost", noneLost},
 	{"every task is told of", allTold},
-	{"nobody cancels", noneCancelled},
+	{"cancelled by request", cancelledByRequest},
+	{"requests are heeded", heeded},
 	{"no work without a reason", noneRepeated},
 	{"lost with a reason", lostWithReason},
 	{"at most once", atMostOnce},
@@ -91,17 +92,6 @@ func allTold(e *evidence, complain complain) {
 			complain(t.ID, "its client gave up, and does not say why")
 		case !e.blamed(t, t.missed[0].At, whichever):
 			complain(t.ID, "nothing had gone wrong, and its client gave up: %s", t.missed[0].Reason)
-		}
-	}
-}
-
-// noneCancelled: in no scenario a client cancels, and nobody else may.
-func noneCancelled(e *evidence, complain complain) {
-	for _, t := range e.tasks {
-		for _, r := range t.collected {
-			if r.Outcome == cluster.Cancelled.String() {
-				complain(t.ID, "%s tells that it was cancelled (%s), and nobody asked for that", r.Scheduler, r.Reason)
-			}
 		}
 	}
 }

@@ -63,5 +63,6 @@ type Task struct {
 	Cores      int64         `json:"cores"`
 	Memory     int64         `json:"memory"`
 	AtMostOnce bool          `json:"at_most_once,omitempty"`
-	Exit       int           `json:"exit,omitempty"` // code with which it ends
+	Exit       int           `json:"exit,omitempty"`      // code with which it ends
+	Withdrawn  time.Duration `json:"withdrawn,omitempty"` // when its client asks every scheduler to end it, once; 0: never
 }

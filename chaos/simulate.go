@@ -47,7 +47,7 @@ func simulation(s *Scenario) (sim.Config, error) {
 		t := &s.Tasks[i]
 		requests[i] = generator.Request{ID: t.ID, Type: taskType, Start: t.At, Duration: t.Takes.Milliseconds(),
 			Demand: cluster.Resources{cluster.Cores: t.Cores, cluster.Memory: t.Memory}}
-		fates[t.ID] = sim.Fate{AtMostOnce: t.AtMostOnce, Exit: t.Exit}
+		fates[t.ID] = sim.Fate{AtMostOnce: t.AtMostOnce, Exit: t.Exit, Withdrawn: t.Withdrawn}
 	}
 	w, err := generator.NewWorkload(requests, generator.Options{Pacing: generator.Pacing{TraceScale: 1, TimeScale: 1}})
 	if err != nil {
@@ -118,4 +118,15 @@ func (w *witness) Got(g sim.Got) {
 	w.history = append(w.history, Record{Kind: Collected, At: g.At, Client: g.Client, Task: g.Task, Scheduler: r.Scheduler,
 		Worker: r.Worker, Outcome: r.Outcome.String(), Exit: r.ExitCode, Reason: strings.Clone(r.Reason), Attempts: r.Attempts,
 		Wait: r.Wait, Run: r.Run, Makespan: r.Makespan})
+}
+
+func (w *witness) Withdrew(a sim.Withdrew) {
+	answer := Unknown
+	switch {
+	case a.Found:
+		answer = Accepted
+	case a.Answered:
+		answer = Refused
+	}
+	w.history = append(w.history, Record{Kind: Withdrawn, At: a.At, Client: a.Client, Task: a.Task, Scheduler: a.Scheduler, Answer: answer})
 }

@@ -25,6 +25,8 @@ type Cluster struct {
 	Listed func(context.Context) ([]cluster.SchedulerRef, error)
 	Join   func(cluster.SchedulerRef) session.Target
 
+	Absent []Absent // what they hold alone is missing from every answer about tasks and jobs, as of those that do not answer
+
 	News func(*generator.News) // what submissions find out about schedulers; it does not wait. nil: nobody wants to know
 
 	mu      sync.Mutex
@@ -121,6 +123,30 @@ func (e awayError) Error() string {
 }
 
 func (e awayError) Unwrap() error { return e.err }
+
+// Absent is a scheduler that was registered, and is not any more.
+type Absent struct {
+	Name string
+	Ago  time.Duration // it was there
+}
+
+// Error says what follows from it.
+func (a Absent) Error() string {
+	return fmt.Sprintf("%s was there %v ago and is not now: what it holds alone is not shown", a.Name, a.Ago.Round(time.Second))
+}
+
+// absent is the errors of the schedulers that are absent.
+func (c *Cluster) absent() (errs []error) {
+	for _, a := range c.Absent {
+		errs = append(errs, a)
+	}
+	return errs
+}
+
+// every is each, and the errors of those that are absent follow.
+func (c *Cluster) every(do func(i int, s *session.Target) error) []error {
+	return append(c.each(do), c.absent()...)
+}
 
 // each calls do for every scheduler at once, and returns the errors in their order, with the scheduler's name.
 func (c *Cluster) each(do func(i int, s *session.Target) error) []error {

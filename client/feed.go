@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -70,6 +71,11 @@ func (r *submission) end(e *generator.Ending) {
 		r.giveUp(Refused{fmt.Errorf("%s: %s", Describe(r.Plan.At(int64(e.Task))), e.Reason)})
 	case generator.NoScheduler:
 		r.giveUp(Refused{errors.New(e.Reason)})
+	case generator.Vanished:
+		if r.Ended == nil {
+			r.unsure++
+			r.doubt = cmp.Or(r.doubt, fmt.Sprintf("%s: %s", Describe(r.Plan.At(int64(e.Task))), e.Reason))
+		}
 	}
 	if r.Ended != nil {
 		r.Ended(int64(e.Task), ended)

@@ -8,11 +8,12 @@ import (
 	"slices"
 	"sync"
 
+	"dodoor/generator/session"
 	"dodoor/internal/cluster"
 )
 
 const (
-	askedAtOnce = 32   // workers, about what they hold
+	askedAtOnce = 32   // workers, or schedulers, about what they hold
 	heldPage    = 4096 // tasks of a worker that are asked for at a time
 )
 
@@ -124,21 +125,13 @@ func (c *Cluster) CancelTask(ctx context.Context, id string) (by []string, err e
 		defer mu.Unlock()
 		by = append(by, who)
 	}
-	errs := make([]error, len(c.Schedulers))
-	var calls sync.WaitGroup
-	for i := range c.Schedulers {
-		calls.Go(func() {
-			s := &c.Schedulers[i]
-			has, err := s.Service.Cancel(ctx, id)
-			if has {
-				found(s.Name)
-			}
-			if err != nil {
-				errs[i] = fmt.Errorf("scheduler %s: %w", s.Name, err)
-			}
-		})
-	}
-	calls.Wait()
+	errs := c.every(func(_ int, s *session.Target) error {
+		has, err := s.Service.Cancel(ctx, id)
+		if has {
+			found(s.Name)
+		}
+		return err
+	})
 	if err = errors.Join(errs...); err == nil && len(by) > 0 {
 		return by, nil
 	}

@@ -12,8 +12,8 @@ import (
 	"dodoor/internal/cluster"
 )
 
-// ErrUnknownJob says that no scheduler has anything of it.
-var ErrUnknownJob = errors.New("no scheduler knows this job (any more): dodoor jobs lists those that are known")
+// ErrUnknownJob says that no scheduler that is asked has anything of it.
+var ErrUnknownJob = errors.New("no scheduler that is registered knows this job (any more)")
 
 // Job is what all schedulers know of a job. It adds up their shares, in which a task counts twice that two schedulers were
 // given, as happens when one of them did not answer; Cluster.Wait looks closer.
@@ -61,7 +61,7 @@ func (c *Cluster) Job(ctx context.Context, id string) (Job, error) {
 // shares asks every scheduler.
 func (c *Cluster) shares(ctx context.Context, q cluster.JobQuery) ([][]cluster.JobStatus, []error) {
 	shares := make([][]cluster.JobStatus, len(c.Schedulers))
-	errs := c.each(func(i int, s *session.Target) (err error) {
+	errs := c.every(func(i int, s *session.Target) (err error) {
 		shares[i], err = s.Service.Jobs(ctx, q)
 		if errors.Is(err, cluster.UnknownTask) {
 			return nil
@@ -119,7 +119,7 @@ func (c *Cluster) Retry(ctx context.Context, id string) (int64, error) {
 // sum adds up what something is about at every scheduler. Who knows nothing of the job adds nothing.
 func (c *Cluster) sum(do func(*session.Target) (int64, error)) (total int64, errs []error) {
 	var mu sync.Mutex
-	errs = c.each(func(_ int, s *session.Target) error {
+	errs = c.every(func(_ int, s *session.Target) error {
 		n, err := do(s)
 		if errors.Is(err, cluster.UnknownTask) {
 			return nil
@@ -136,7 +136,7 @@ func (c *Cluster) sum(do func(*session.Target) (int64, error)) (total int64, err
 func (c *Cluster) Forget(ctx context.Context, id string) (bool, error) {
 	var mu sync.Mutex
 	known := false
-	errs := c.each(func(_ int, s *session.Target) error {
+	errs := c.every(func(_ int, s *session.Target) error {
 		was, err := s.Service.ForgetJob(ctx, id)
 		if errors.Is(err, cluster.UnknownTask) {
 			return nil

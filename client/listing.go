@@ -13,19 +13,14 @@ import (
 // listPage is how many tasks of a scheduler are asked for at a time.
 const listPage = 4096
 
-// List shows the tasks that there are, part by part: what each scheduler holds, up to a number of each, those first that have not
-// ended; then what workers hold for schedulers that do not answer, or are not there, up to that number of each. Where a task
-// stands at its worker, the worker says. It returns the errors of those who do not answer, or that of show.
+// List shows the tasks that there are, part by part: what each scheduler holds, in their order, up to a number of each, those
+// first that have not ended; then what workers hold for schedulers that do not answer, or are not there, up to that number of each.
+// Where a task stands at its worker, the worker says. Several schedulers are asked at once, each for one page ahead. It returns the
+// errors of those who do not answer, or that of show.
 func (c *Cluster) List(ctx context.Context, most int, show func([]cluster.TaskStatus) error) error {
-	errs := make([]error, len(c.Schedulers))
-	for i := range c.Schedulers {
-		s := &c.Schedulers[i]
-		if err := c.listOf(ctx, s, most, show); err != nil {
-			if stop, over := errors.AsType[showError](err); over {
-				return stop.error
-			}
-			errs[i] = fmt.Errorf("scheduler %s: %w", s.Name, err)
-		}
+	errs, err := c.listAll(ctx, most, show)
+	if err != nil {
+		return err
 	}
 	held, err := c.Held(ctx, cluster.TaskQuery{Answering: c.answering(errs)}, most)
 	if len(held) > 0 {
@@ -36,12 +31,44 @@ func (c *Cluster) List(ctx context.Context, most int, show func([]cluster.TaskSt
 	return errors.Join(errors.Join(errs...), err)
 }
 
-// showError is whoever looks at a list having enough of it.
-type showError struct{ error }
+// listAll shows what the schedulers hold, and returns their errors in their order, and that of show.
+func (c *Cluster) listAll(ctx context.Context, most int, show func([]cluster.TaskStatus) error) ([]error, error) {
+	ctx, stop := context.WithCancel(ctx)
+	errs := make([]error, len(c.Schedulers))
+	lists := make([]chan []cluster.TaskStatus, len(c.Schedulers))
+	for i := range lists {
+		lists[i] = make(chan []cluster.TaskStatus)
+	}
+	var calls sync.WaitGroup
+	defer calls.Wait()
+	defer stop()
+	calls.Go(func() {
+		turns := make(chan struct{}, askedAtOnce) // in the order of the lists: whoever waits to be read never keeps an earlier one waiting
+		for i := range lists {
+			turns <- struct{}{}
+			calls.Go(func() {
+				defer func() { <-turns }()
+				defer close(lists[i])
+				if err := listOf(ctx, &c.Schedulers[i], most, lists[i]); err != nil {
+					errs[i] = fmt.Errorf("scheduler %s: %w", c.Schedulers[i].Name, err)
+				}
+			})
+		}
+	})
+	for _, list := range lists {
+		for tasks := range list {
+			c.locate(ctx, tasks)
+			if err := show(tasks); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return append(errs, c.absent()...), nil
+}
 
-// listOf shows what one scheduler holds. What ends while it is listed comes once.
-func (c *Cluster) listOf(ctx context.Context, s *session.Target, most int, show func([]cluster.TaskStatus) error) error {
-	open := map[string]bool{} // that were shown
+// listOf hands over what one scheduler holds, page by page. What ends while it is listed comes once.
+func listOf(ctx context.Context, s *session.Target, most int, to chan<- []cluster.TaskStatus) error {
+	open := map[string]bool{} // that were handed over
 	for q := (cluster.TaskQuery{}); most > 0; {
 		q.Max = min(most, listPage)
 		list, err := s.Service.Tasks(ctx, q)
@@ -57,11 +84,12 @@ func (c *Cluster) listOf(ctx context.Context, s *session.Target, most int, show 
 				fresh = append(fresh, t)
 			}
 		}
-		c.locate(ctx, fresh)
-		if err := show(fresh); err != nil {
-			return showError{err}
-		}
 		most -= len(fresh)
+		select {
+		case to <- fresh:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
 	}
 	return nil
 }
@@ -134,7 +162,7 @@ func locateAt(ctx context.Context, w Worker, tasks []cluster.TaskStatus, which [
 // or none knows it, workers.
 func (c *Cluster) Look(ctx context.Context, id string) ([]cluster.TaskStatus, error) {
 	lists := make([][]cluster.TaskStatus, len(c.Schedulers))
-	errs := c.each(func(i int, s *session.Target) (err error) {
+	errs := c.every(func(i int, s *session.Target) (err error) {
 		lists[i], err = s.Service.Tasks(ctx, cluster.TaskQuery{ID: id})
 		return err
 	})

@@ -13,13 +13,13 @@ import (
 
 // SubmitTask brings one task to a scheduler, with a name of its own under which its result is collected, and waits for its
 // record; without waiting the record is nil, and the task is accepted. The error says why no scheduler takes it, or that it is
-// lost; when ctx ends before, a scheduler may have the task.
+// lost, as an Uncertain if it may run nevertheless; when ctx ends before, a scheduler may have the task.
 func (c *Cluster) SubmitTask(ctx context.Context, spec cluster.TaskSpec, wait bool) (*cluster.TaskRecord, error) {
 	var ended *generator.Ending
 	var record cluster.TaskRecord
 	over, closed := make(chan struct{}), false
 	s := session.New(session.Config{
-		ClientConfig: generator.ClientConfig{Connections: 1, MaxBatch: 1, PollPause: pollPause, Seed: rand.Uint64()},
+		ClientConfig: generator.ClientConfig{Connections: 1, MaxBatch: 1, PollPause: pollPause, Brief: true, Seed: rand.Uint64()},
 		Targets:      c.inTurn(spec.ID), Name: spec.ID, Listed: c.Listed, Connect: c.Join,
 		News: c.News,
 		Task: func(int32) cluster.TaskSpec { return spec },
@@ -49,17 +49,25 @@ func (c *Cluster) SubmitTask(ctx context.Context, spec cluster.TaskSpec, wait bo
 		return nil, context.Cause(ctx)
 	}
 	var reason string
-	var collected bool
+	var collected, uncertain bool
 	s.With(func(*generator.Client) {
 		if ended != nil {
-			reason, collected = ended.Reason, ended.Cause == generator.Collected
+			reason, collected, uncertain = ended.Reason, ended.Cause == generator.Collected, ended.Cause == generator.Vanished
 		}
 	})
 	switch {
 	case collected:
 		return &record, nil
+	case uncertain:
+		return nil, Uncertain{errors.New(reason)}
 	case reason != "":
 		return nil, errors.New(reason)
 	}
 	return nil, nil
 }
+
+// Uncertain says why it is not known whether a scheduler has a task, which must not run twice.
+type Uncertain struct{ error }
+
+// Unwrap returns why.
+func (u Uncertain) Unwrap() error { return u.error }

@@ -2,6 +2,8 @@ package client
 
 import (
 	"context"
+	"errors"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -63,6 +65,48 @@ func TestATaskIsNotWaitedFor(t *testing.T) {
 		record, err := of(a).SubmitTask(t.Context(), cluster.TaskSpec{ID: "u", Command: &cluster.Command{}}, false)
 		if record != nil || err != nil {
 			t.Errorf("without waiting: %+v, %v", record, err)
+		}
+	})
+}
+
+// keeping is a scheduler that keeps what it accepts.
+type keeping struct{ silentScheduler }
+
+func (s keeping) Collect(ctx context.Context, r cluster.CollectRequest) (cluster.CollectReply, error) {
+	reply, err := s.silentScheduler.Collect(ctx, r)
+	reply.Keeps = true
+	return reply, err
+}
+
+// A task that must not run twice, and that a scheduler may have kept without an answer, is not waited for without end: whoever
+// submits it learns why, and where nobody waits for the ends of a job's tasks, so does whoever submits that.
+func TestATaskThatASilentSchedulerMayHave(t *testing.T) {
+	const reason = "scheduler a does not answer for 1m0s"
+	silent := func() *Cluster {
+		a := newScheduler("a")
+		a.known[""], a.runTime = true, time.Hour
+		dead := keeping{silentScheduler{a, time.Now().Add(time.Second)}}
+		a.after = func(int) error { return errUnanswered }
+		return &Cluster{Schedulers: []session.Target{{Name: "a", Address: "a:1", Service: dead}}}
+	}
+	for _, wait := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			start := time.Now()
+			task := cluster.TaskSpec{ID: "t", AtMostOnce: true, Command: &cluster.Command{}}
+			record, err := silent().SubmitTask(t.Context(), task, wait)
+			_, unsure := errors.AsType[Uncertain](err)
+			if took := time.Since(start); record != nil || !unsure || !strings.Contains(err.Error(), reason) || took > 2*time.Minute {
+				t.Errorf("waiting %v: %+v, %v, after %v", wait, record, err, took)
+			}
+		})
+	}
+	synctest.Test(t, func(t *testing.T) {
+		s := array(t, 3)
+		s.AtMostOnce = true
+		err := silent().Submit(t.Context(), s, Interrupts{})
+		_, unsure := errors.AsType[Uncertain](err)
+		if !unsure || !strings.Contains(err.Error(), "of 3 of its tasks") || !strings.Contains(err.Error(), "task 1: "+reason) {
+			t.Error(err)
 		}
 	})
 }

@@ -64,7 +64,9 @@ type submission struct {
 
 	fed     int64 // tasks of the plan that the client knows
 	fails   int64
-	stopped bool // nothing more is fed
+	unsure  int64  // tasks that a scheduler may have, where nobody waits for ends
+	doubt   string // why, of the first
+	stopped bool   // nothing more is fed
 	failure error
 	over    chan struct{}
 	rest    chan struct{} // the rest is to be cancelled
@@ -74,7 +76,8 @@ type submission struct {
 }
 
 // Submit brings a job to the schedulers, of which it follows the list. It returns when they have all of it or, where somebody
-// waits for ends, when every task has ended. When a task is refused, what was accepted is cancelled, and the error says why.
+// waits for ends, when every task has ended. When a task is refused, what was accepted is cancelled, and the error says why. Where
+// nobody waits for ends, tasks that must not run twice and that a silent scheduler may have are an Uncertain.
 func (c *Cluster) Submit(ctx context.Context, s *Submission, by Interrupts) error {
 	r := &submission{Submission: s, cluster: c, over: make(chan struct{}), rest: make(chan struct{}), quiet: make(chan struct{})}
 	if r.limit = s.Window; r.limit == 0 {
@@ -82,8 +85,9 @@ func (c *Cluster) Submit(ctx context.Context, s *Submission, by Interrupts) erro
 	}
 	batch := max(1, min(chunkTasks, chunkBytes/s.Plan.Size()))
 	r.session = session.New(session.Config{
-		ClientConfig: generator.ClientConfig{Connections: connections, MaxBatch: batch, PollPause: pollPause, Seed: rand.Uint64()},
-		Targets:      c.inTurn(s.Job.ID), Name: s.Job.ID, Silent: s.Ended == nil, Job: &s.Job,
+		ClientConfig: generator.ClientConfig{Connections: connections, MaxBatch: batch, PollPause: pollPause, Seed: rand.Uint64(),
+			Brief: s.Ended == nil},
+		Targets: c.inTurn(s.Job.ID), Name: s.Job.ID, Silent: s.Ended == nil, Job: &s.Job,
 		Task:   func(i int32) cluster.TaskSpec { return r.spec(r.Plan.At(int64(i))) },
 		Listed: c.Listed, Connect: c.Join, Ended: r.end, News: c.News, After: r.after,
 	}, time.Now())
@@ -179,8 +183,12 @@ func (r Refused) Unwrap() error { return r.error }
 var ErrInterrupted = errors.New("interrupted: the rest of the job is cancelled")
 
 func (r *submission) outcome(interrupted error) (err error) {
-	r.session.With(func(*generator.Client) { err = r.failure })
-	return cmp.Or(err, interrupted)
+	r.session.With(func(*generator.Client) {
+		if err = cmp.Or(r.failure, interrupted); err == nil && r.unsure > 0 {
+			err = Uncertain{fmt.Errorf("of %d of its tasks it is not known whether a scheduler has them: %s", r.unsure, r.doubt)}
+		}
+	})
+	return err
 }
 
 // fail keeps the first thing that went wrong.

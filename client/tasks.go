@@ -24,7 +24,7 @@ func (c *Cluster) Tasks(ctx context.Context, id string, from int64, unsuccessful
 			streams[i] = &stream{from: &c.Schedulers[i],
 				query: cluster.JobTaskQuery{Job: id, From: from, Max: page, Unsuccessful: unsuccessful}}
 		}
-		var errs []error
+		errs := c.absent()
 		silent, after := make([]error, len(streams)), from
 		for asked := -1; ; {
 			var next *cluster.JobTask
@@ -119,7 +119,7 @@ func (s *stream) skip(index int64) {
 // asked.
 func (c *Cluster) Task(ctx context.Context, id string, index int64) (cluster.JobTask, error) {
 	tasks := make([][]cluster.JobTask, len(c.Schedulers))
-	errs := c.each(func(i int, s *session.Target) (err error) {
+	errs := c.every(func(i int, s *session.Target) (err error) {
 		tasks[i], err = s.Service.JobTasks(ctx, cluster.JobTaskQuery{Job: id, From: index, Max: 1})
 		if cluster.CodeOf(err) == cluster.UnknownTask {
 			return nil
@@ -153,4 +153,4 @@ func (c *Cluster) Task(ctx context.Context, id string, index int64) (cluster.Job
 }
 
 // errUnknownTask says that nobody has anything of it.
-var errUnknownTask = errors.New("no scheduler and no worker knows it (any more)")
+var errUnknownTask = errors.New("no scheduler that is registered and no worker knows it (any more)")

@@ -62,8 +62,8 @@ func (c *Cluster) Wait(ctx context.Context, id string, show func(Job)) (Job, err
 		case err == nil && j.Open() == 0 && j.Unknown == 0:
 			return j, nil
 		case err == nil && j.Open() == 0 && sum.Accepted == accepted && time.Since(quiet) > patience:
-			return j, fmt.Errorf("job %s: no scheduler tells of %d of its %d tasks: they were not submitted, or a scheduler is "+
-				"gone; no worker holds them", id,
+			return j, fmt.Errorf("job %s: no scheduler that is registered tells of %d of its %d tasks: they were not "+
+				"submitted, or a scheduler is gone; no worker holds them", id,
 				j.Unknown, j.Tasks)
 		case err == nil:
 			silent = time.Time{}
@@ -81,7 +81,7 @@ func (c *Cluster) Wait(ctx context.Context, id string, show func(Job)) (Job, err
 }
 
 // errForgotten says that a job's schedulers are gone, and workers have some of it.
-var errForgotten = errors.New("no scheduler knows the job (any more)")
+var errForgotten = errors.New("no scheduler that is registered knows the job (any more)")
 
 // beyond tells of a job whose open tasks, if there are any, are with schedulers that do not answer or are not there any more: how
 // many of these workers have, and when they have none, what all that is known comes to, if somebody is silent or they know more.

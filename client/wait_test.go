@@ -38,7 +38,7 @@ func TestWait(t *testing.T) {
 			t.Error(err)
 		}
 		if _, err := of(a).Wait(t.Context(), "j", func(Job) {}); err == nil ||
-			!strings.Contains(err.Error(), "no scheduler tells of 1 of its 2 tasks") {
+			!strings.Contains(err.Error(), "no scheduler that is registered tells of 1 of its 2 tasks") {
 			t.Error(err)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
@@ -91,7 +91,7 @@ func TestWaitCountsOnce(t *testing.T) {
 			f.tasks["j.1"] = &cluster.JobTask{Index: 1, ID: "j.1", Outcome: cluster.Finished}
 		}
 		_, err := of(a, b).Wait(t.Context(), "j", func(Job) {})
-		if err == nil || !strings.Contains(err.Error(), "no scheduler tells of 1 of its 2 tasks") || a.pages != 2 {
+		if err == nil || !strings.Contains(err.Error(), "no scheduler that is registered tells of 1 of its 2 tasks") || a.pages != 2 {
 			t.Errorf("%v, after %d questions for tasks", err, a.pages)
 		}
 	})

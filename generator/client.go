@@ -22,6 +22,8 @@ type ClientConfig struct {
 	Patience     time.Duration // how long no scheduler at all may take tasks [10 s]
 	DrainTimeout time.Duration // wait for results after Stop [30 s]
 	Timeout      time.Duration // wait for results after the last task was submitted [no limit]
+	// Brief gives up a task that must not run twice, was not accepted, and that a scheduler may have which keeps it and is silent a minute.
+	Brief bool
 }
 
 const (

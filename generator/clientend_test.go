@@ -72,6 +72,35 @@ func TestOneThatWaitsForAMemoryKeepsNobodyBack(t *testing.T) {
 	sends(t, c.Tick(time.Second), "a[0]")
 }
 
+// What must not run twice, and a silent scheduler that keeps what it accepts may have, is given up by a brief client after a minute,
+// and waited for by others. What was accepted is waited for by both.
+func TestABriefClient(t *testing.T) {
+	for _, brief := range []bool{false, true} {
+		c := expecting(2, 0, func(cfg *ClientConfig) { cfg.Brief = brief })
+		c.Collected(0, 0, &cluster.CollectReply{Incarnation: 1, Keeps: true})
+		first, second := c.Expect("accepted", true), c.Expect("unanswered", true)
+		m := sends(t, c.Submit(0, first), "a[0]")
+		c.Accepted(0, m[0], nil)
+		c.dispatch(second, 0)
+		m = sends(t, c.Tick(0), "a[1]")
+		m = sends(t, c.Failed(0, m[0], Unanswered, errTest), "a[1]")
+		actions := c.Failed(ms, m[0], Unanswered, errTest)
+		if ends(t, actions); actions.Wake != ms+silence {
+			t.Errorf("brief: %v: wakes at %v", brief, actions.Wake)
+		}
+		ends(t, c.Tick(ms+silence-1))
+		var over []Ending
+		if brief {
+			over = []Ending{{Task: second, Cause: Vanished, Scheduler: "a", Taken: 1,
+				Reason: "scheduler a does not answer for 1m0s (no luck), and may have it: it may run, and must not run twice"}}
+		}
+		ends(t, c.Tick(ms+silence), over...)
+		if ends(t, c.Tick(10*silence)); c.Open() != 2-len(over) {
+			t.Errorf("brief: %v: %d open", brief, c.Open())
+		}
+	}
+}
+
 func TestStopAndAbandon(t *testing.T) {
 	c := expecting(1, 4, func(cfg *ClientConfig) { cfg.DrainTimeout = 7 * time.Second })
 	m := sends(t, c.Submit(0, 0, 1, 2), "a[0]")

@@ -16,7 +16,8 @@ func drawWorld(t *rapid.T, patience time.Duration, keepers bool) *world {
 		runs: map[string]int{}}
 	n := rapid.IntRange(1, 3).Draw(t, "schedulers")
 	w.cfg = ClientConfig{Connections: rapid.IntRange(0, 2).Draw(t, "connections"), MaxBatch: rapid.IntRange(1, 4).Draw(t, "batch"),
-		Skew: rapid.SampledFrom([]float64{0, 0.6}).Draw(t, "skew"), PollPause: 20 * time.Millisecond, Patience: patience}
+		Skew: rapid.SampledFrom([]float64{0, 0.6}).Draw(t, "skew"), PollPause: 20 * time.Millisecond, Patience: patience,
+		Brief: rapid.Bool().Draw(t, "brief")}
 	for i := range n {
 		w.cfg.Schedulers = append(w.cfg.Schedulers, w.begin(fmt.Sprint(i)))
 	}

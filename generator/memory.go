@@ -8,7 +8,7 @@ import (
 
 // silence is how long a scheduler that does not answer is waited for where that matters: then tasks that one that keeps
 // what it accepts has, and that may run twice, are submitted elsewhere by their ids, and tasks that must not run twice
-// are lost with one that does not keep them.
+// are lost with one that does not keep them, and a brief client's with any that has not said that it accepted them.
 const silence = time.Minute
 
 // memory is what a client knows of what a scheduler remembers. Whether a task that must not run twice can have run is
@@ -71,6 +71,9 @@ func (c *Client) giveUpSilent() {
 		switch {
 		case !p.down:
 		case p.keeps && late:
+			if c.cfg.Brief {
+				c.doubt(p)
+			}
 			c.moveAway(p)
 		case !p.keeps && !p.buried && (p.dead || late):
 			c.bury(p, fmt.Sprintf("scheduler %s, which had it, is gone (%v)", p.ref.Name, p.trouble))
@@ -91,6 +94,17 @@ func (c *Client) moveAway(p *replica) {
 			c.dispatch(int32(i), p.index+1)
 		}
 	}
+}
+
+// doubt ends what must not run twice and a silent scheduler may have kept without an answer.
+func (c *Client) doubt(p *replica) {
+	for _, i := range p.held {
+		if c.tasks[i].state == held {
+			c.end(i, Vanished, fmt.Sprintf("scheduler %s does not answer for %v (%v), and may have it: it may run, and must not run twice",
+				p.ref.Name, silence, p.trouble), nil)
+		}
+	}
+	p.held = p.held[:0]
 }
 
 // bury ends what must not run twice and may have run where nobody remembers it.
@@ -132,7 +146,7 @@ func (c *Client) kept(i int32) bool {
 
 // wake is when a scheduler's silence is long enough for something to follow.
 func (p *replica) wake(c *Client) time.Duration {
-	if p.down && p.until > c.now && (p.keeps && p.owes > 0 || !p.keeps && !p.buried && c.risky) {
+	if p.down && p.until > c.now && (p.keeps && (p.owes > 0 || c.cfg.Brief && len(p.held) > 0) || !p.keeps && !p.buried && c.risky) {
 		return p.until
 	}
 	return Never

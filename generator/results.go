@@ -143,7 +143,7 @@ const (
 	NotSubmitted              // the client was stopped before
 	NoScheduler               // no scheduler took it
 	Abandoned                 // its result is not waited for any more
-	Vanished                  // it may have run where nobody remembers it, and must not run twice
+	Vanished                  // it may have run where nobody remembers or says so, and must not run twice
 )
 
 // outcomes are those of tasks without a record.

@@ -43,7 +43,7 @@ type process struct {
 func assemble(t testing.TB, schedulers, workers int, settings ...string) *ensemble {
 	t.Helper()
 	e := &ensemble{t: t, dir: t.TempDir(), program: program(t)}
-	settings = append(settings, "scheduler.journal="+filepath.Join(e.dir, "journal"))
+	settings = append(settings, "scheduler.journal="+filepath.Join(e.dir, "journal"), "worker.spool="+filepath.Join(e.dir, "spool"))
 	e.data = e.start("datastore", "", settings)
 	settings = append(settings, "datastore.address="+e.data.address)
 	for i := range schedulers {

@@ -1,5 +1,7 @@
 package scheduler
 
+import "slices"
+
 // again is what it takes to run a task again.
 type again struct {
 	batch   *batch // without a client: nobody waits for the result of a task that somebody else asked for again
@@ -23,11 +25,15 @@ func (s *jobs) keepAgain(j *job, index int64, a again) {
 	if t.again == 0 {
 		size += t.shared.Size()
 	}
-	for front := s.over.Front(); front != nil && s.bytes+size > mostAgain; front = s.over.Front() {
-		s.drop(front.Value.(*job))
-	}
-	if s.bytes+size > mostAgain {
-		return
+	for s.bytes+size > mostAgain {
+		if s.letGo(1) > 0 {
+			continue
+		}
+		oldest := s.over.Front()
+		if oldest == nil {
+			return
+		}
+		s.drop(oldest.Value.(*job))
 	}
 	s.bytes += size
 	t.again++
@@ -51,6 +57,24 @@ func (s *jobs) dropAgain(j *job, index int64) {
 		s.bytes -= t.shared.Size()
 	}
 	s.templates.release(t)
+}
+
+// letGo lets go of what it takes to run so many tasks of forgotten jobs again, and returns how many there were.
+func (s *jobs) letGo(most int) (n int) {
+	for n < most && len(s.leaving) > 0 {
+		j, more := s.leaving[0], false
+		j.from(j.letGo, true, func(e *entry) bool {
+			s.dropAgain(j, e.index)
+			j.letGo = e.index + 1
+			n++
+			more = n == most
+			return !more
+		})
+		if !more {
+			s.leaving = slices.Delete(s.leaving, 0, 1)
+		}
+	}
+	return n
 }
 
 // unclaimed is a batch of the same tasks without a client, one copy for all.

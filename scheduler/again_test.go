@@ -85,3 +85,55 @@ func TestNobodyCollectsWhatRunsAgain(t *testing.T) {
 		t.Errorf("%d tasks run once more", n)
 	}
 }
+
+// A large job is forgotten at once, and what is kept for running its tasks again goes in parts: with the ticks, or as soon as others need
+// the room. The name is free meanwhile.
+func TestALargeJobIsForgottenInParts(t *testing.T) {
+	const most = 2*sweepMost + 1
+	failed := func() *Replica {
+		r := jobReplica(t)
+		for i := range int64(most) {
+			finish(t, r, 0, runOf(t, r, 0, &cluster.Job{ID: "j"}, i, nil), cluster.Failed)
+		}
+		return r
+	}
+	r := failed()
+	each := r.jobs.bytes / most
+	for _, left := range []int{sweepMost + 1, 1, 0} {
+		r.Tick(2 * r.jobs.keep)
+		if got := (r.jobs.bytes + each/2) / each; got != left || len(r.jobs.byID) != 0 || r.jobs.kept != 0 {
+			t.Errorf("%d tasks are kept, want %d; %d jobs", got, left, len(r.jobs.byID))
+		}
+	}
+	if len(r.jobs.leaving) > 0 || r.jobs.bytes != 0 {
+		t.Errorf("%d jobs with %d bytes are kept for ever", len(r.jobs.leaving), r.jobs.bytes)
+	}
+
+	r = failed()
+	if known, err := r.ForgetJob("j"); !known || err != nil {
+		t.Fatal(known, err)
+	}
+	before := r.jobs.bytes
+	r.jobs.bytes += mostAgain - before // others have all the rest
+	finish(t, r, 0, runOf(t, r, 0, &cluster.Job{ID: "j"}, most, nil), cluster.Failed)
+	if again := len(r.jobs.byID["j"].again); again != 1 || r.jobs.bytes > mostAgain {
+		t.Errorf("%d tasks of the new job can run again, with %d bytes too many", again, r.jobs.bytes-mostAgain)
+	}
+	if got := (before - (r.jobs.bytes - (mostAgain - before)) + each/2) / each; got > 1 {
+		t.Errorf("room was made by %d tasks more than the new one takes", got)
+	}
+}
+
+// Many small jobs that are over are forgotten in parts as well.
+func TestManyJobsAreForgottenInParts(t *testing.T) {
+	r := jobReplica(t)
+	for i := range sweepMost + 5 {
+		finish(t, r, 0, runOf(t, r, 0, &cluster.Job{ID: fmt.Sprint("j", i)}, 0, nil), cluster.Finished)
+	}
+	for _, left := range []int{5, 0} {
+		r.Tick(2 * r.jobs.keep)
+		if len(r.jobs.byID) != left {
+			t.Errorf("%d jobs are kept, want %d", len(r.jobs.byID), left)
+		}
+	}
+}

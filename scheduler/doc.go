@@ -32,7 +32,9 @@
 //     then ask [Delivery.Next] of the streams that got placements since. An answer that tells of a change waits until
 //     [Replica.Recorded], as it was then, is durable: that of a submission, a cancellation, a completion notice, a
 //     collection. The next process begins with [Restore] instead of [New]; it registers and attaches with an incarnation above
-//     [LastIncarnation] once its own first changes are durable, and its SchedulerRef resumes.
+//     [LastIncarnation] once its own first changes are durable, and its SchedulerRef resumes. After every Collect,
+//     Query and JobTasks read the keys of [Replica.Wanted], if there are any, give [Replica.Fetched] what was found, and ask again
+//     before anything else.
 //  12. To stop: [Replica.Draining], wait until [Replica.Pending] and [Replica.Uncollected] are 0, and
 //     [Replica.Settle], so that the data service hears of the last placements.
 package scheduler

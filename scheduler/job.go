@@ -30,6 +30,8 @@ type job struct {
 	retrying bool          // running again what ended otherwise than well
 	retry    int64         // from this index on
 
+	letGo int64 // once it is forgotten: nothing is kept of its tasks below this index
+
 	made, over *list.Element // in jobs
 }
 
@@ -40,6 +42,7 @@ type jobs struct {
 	over     list.List // those without an open task, in the order of their last end
 	sweeping []*job    // being cancelled
 	retrying []*job    // running again
+	leaving  []*job    // forgotten, and something is still kept for running their tasks again
 	kept     int       // ended tasks in all ledgers, and jobWeight for each job that is over
 	bytes    int       // of what it takes to run tasks again
 	keep     time.Duration
@@ -148,7 +151,7 @@ func (s *jobs) cancel(now time.Duration, j *job) {
 	s.journal.job(j)
 }
 
-// drop forgets a job that is over.
+// drop forgets a job that is over. What is kept for running its tasks again goes in parts.
 func (s *jobs) drop(j *job) {
 	delete(s.byID, j.ID)
 	s.made.Remove(j.made)
@@ -156,18 +159,21 @@ func (s *jobs) drop(j *job) {
 	s.kept -= j.n + jobWeight
 	j.retrying = false
 	s.journal.dropped(j)
-	for index := range j.again {
-		s.dropAgain(j, index)
+	if len(j.again) > 0 {
+		s.leaving = append(s.leaving, j)
 	}
 }
 
-// expire forgets jobs that ended long ago, and the oldest when there is too much to keep.
+// expire forgets jobs that ended long ago, and the oldest when there is too much to keep: so many jobs, and tasks that could run again,
+// that a scheduler goes on placing meanwhile. The others follow.
 func (s *jobs) expire(now time.Duration) {
-	for front := s.over.Front(); front != nil; front = s.over.Front() {
+	left := sweepMost - s.letGo(sweepMost)
+	for front := s.over.Front(); front != nil && left > 0; front = s.over.Front() {
 		j := front.Value.(*job)
 		if now-j.last < s.keep && s.kept <= mostKept && s.bytes <= mostAgain {
 			return
 		}
 		s.drop(j)
+		left -= 1 + s.letGo(left)
 	}
 }

@@ -37,8 +37,9 @@ func (r *Replica) JobOpen(id string) bool {
 }
 
 // JobTasks lists tasks of a job, as many as fit into an answer: whoever wants all asks for those behind the last, until there
-// are none.
+// are none. With Config.Keeps the answer stands once [Replica.Wanted] names nothing.
 func (r *Replica) JobTasks(q *cluster.JobTaskQuery) []cluster.JobTask {
+	r.results.spilled.wanted = nil
 	j := r.jobs.byID[q.Job]
 	if j == nil {
 		return nil
@@ -92,5 +93,6 @@ func (r *Replica) ForgetJob(id string) (bool, error) {
 			r.cfg.Name)
 	}
 	r.jobs.drop(j)
+	r.jobs.letGo(sweepMost)
 	return true, nil
 }

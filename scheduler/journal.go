@@ -58,12 +58,16 @@ func (r *Replica) Changes(into []Change) (changes []Change, upTo int64) {
 	if cap(j.packer.bytes) > mostSpare {
 		j.packer.bytes = nil
 	}
+	r.results.spilled.handed(j.position, r.results.last)
 	return changes, j.position
 }
 
 // Synced says that all changes up to a position that Changes gave are durable. Streams whose placements waited for that have
 // more to send then: ask [Delivery.Next].
-func (r *Replica) Synced(upTo int64) { r.journal.durable = max(r.journal.durable, upTo) }
+func (r *Replica) Synced(upTo int64) {
+	r.journal.durable = max(r.journal.durable, upTo)
+	r.results.spilled.synced(upTo)
+}
 
 // Recorded is the position after the newest change: an answer that tells of it has to wait until that is durable.
 func (r *Replica) Recorded() int64 { return r.journal.position }

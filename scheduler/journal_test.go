@@ -82,7 +82,7 @@ func dump(r *Replica) disk {
 		})
 	}
 	for _, e := range slices.Concat(r.results.claimed.ring, r.results.others.ring) {
-		if !e.collected || e.client == nil {
+		if !e.absent && (!e.collected || e.client == nil) {
 			name := ""
 			if e.client != nil {
 				name = e.client.name
@@ -103,11 +103,17 @@ func (d disk) differs(r *Replica, but ...string) string {
 	want := dump(r)
 	for key, value := range d {
 		switch {
+		case key[:1] == keyResult && r.results.claimed.absentAt(cursorOf(key[1:])) != nil:
 		case key[:1] == keyWorker, slices.Contains(but, key), key[:1] == keyTemplate && r.templates.byDigest[key[1:]] != nil:
 		case want[key] == nil:
 			return "it keeps " + key + " for nothing"
 		case !bytes.Equal(want[key], value):
 			return "it keeps an older " + key + ":\n" + string(value) + "\n" + string(want[key])
+		}
+	}
+	for _, e := range r.results.claimed.ring {
+		if key := resultKey(e.cursor); e.absent && d[key] == nil {
+			return "it does not keep " + key
 		}
 	}
 	for key := range want {

@@ -8,8 +8,10 @@ import (
 
 // Query returns the state of one task, of some, or of a page of tasks: those that have not ended, and then, or alone if that is
 // asked, those that have, the newest first. What ends between two pages may come twice. A page behind an ended task that was
-// forgotten meanwhile is empty: what is older is forgotten as well.
+// forgotten meanwhile is empty: what is older is forgotten as well. With Config.Keeps the answer stands once [Replica.Wanted] names
+// nothing.
 func (r *Replica) Query(q cluster.TaskQuery) []cluster.TaskStatus {
+	r.results.spilled.wanted = nil
 	p := page{r: r, most: q.Max, job: q.Job}
 	switch {
 	case q.ID != "":
@@ -42,18 +44,31 @@ type page struct {
 }
 
 // add reports whether there is room for more.
-func (p *page) add(s cluster.TaskStatus) (more bool) {
+func (p *page) add(s cluster.TaskStatus, size int) (more bool) {
 	p.list = append(p.list, s)
-	p.size += s.Size()
+	p.size += size
 	return len(p.list) < p.most && p.size < pageBytes
+}
+
+func (p *page) addOpen(t *task) (more bool) {
+	s := p.r.status(t)
+	return p.add(s, s.Size())
+}
+
+func (p *page) addEnded(e *ended) (more bool) {
+	s, size := p.r.endedStatus(e), int(e.size)
+	if !e.absent {
+		size = s.Size()
+	}
+	return p.add(s, size)
 }
 
 func (p *page) named(id string) (more bool) {
 	if t := p.r.tasks[id]; t != nil {
-		return p.add(p.r.status(t))
+		return p.addOpen(t)
 	}
 	if e := p.r.results.byID[id]; e != nil {
-		return p.add(p.r.endedStatus(e))
+		return p.addEnded(e)
 	}
 	return true
 }
@@ -63,7 +78,7 @@ func (p *page) open(after string) (more bool) {
 		return false
 	}
 	for t := range p.r.listing.Behind(after) {
-		if (p.job == "" || t.batch.job != nil && t.batch.job.ID == p.job) && !p.add(p.r.status(t)) {
+		if (p.job == "" || t.batch.job != nil && t.batch.job.ID == p.job) && !p.addOpen(t) {
 			return false
 		}
 	}
@@ -83,7 +98,7 @@ func (p *page) ended(after string) {
 		return
 	}
 	newest(&p.r.results.claimed, &p.r.results.others, before, func(e *ended) bool {
-		return p.job != "" && e.in.job != p.job || p.add(p.r.endedStatus(e))
+		return p.job != "" && e.in.job != p.job || p.addEnded(e)
 	})
 }
 
@@ -125,8 +140,17 @@ func (r *Replica) status(t *task) cluster.TaskStatus {
 	return s
 }
 
+// endedStatus asks for the record when it is in the journal alone: then it is not in the status yet.
 func (r *Replica) endedStatus(e *ended) cluster.TaskStatus {
+	if e.absent {
+		r.results.want(e)
+		return e.status(r.cfg.Name, &cluster.TaskRecord{ID: e.id})
+	}
 	record := e.fetch() // the original's memory is used again
+	return e.status(r.cfg.Name, &record)
+}
+
+func (e *ended) status(scheduler string, record *cluster.TaskRecord) cluster.TaskStatus {
 	return cluster.TaskStatus{ID: record.ID, Type: record.Type, Mode: record.Mode, Phase: cluster.Ended,
-		Node: record.Worker, Scheduler: r.cfg.Name, Job: e.in.job, Index: e.in.index, Attempt: record.Attempts, Record: &record}
+		Node: record.Worker, Scheduler: scheduler, Job: e.in.job, Index: e.in.index, Attempt: record.Attempts, Record: record}
 }

@@ -171,6 +171,7 @@ func build(cfg Config, policy Policy) (*Replica, error) {
 	r.experience = newExperience(&r.cfg, r.catalog, wants)
 	r.jobs = newJobs(cfg.RetainJobs, &r.templates)
 	r.jobs.journal, r.templates.journal, r.results.journal = &r.journal, &r.journal, &r.journal
+	r.results.spilled.on = cfg.Keeps
 	return r, nil
 }
 

@@ -117,6 +117,7 @@ func (w *survivors) start() {
 	if w.r, err = Restore(cfg, policy, w.disk.each); err != nil {
 		w.Fatal(err)
 	}
+	w.r.results.newest = rapid.IntRange(1, 2).Draw(w.T, "newest")
 	w.sync()
 	w.of = &Deliveries{Replica: w.r, Scheduler: cluster.SchedulerRef{Name: cfg.Name, Address: "s1:1", Incarnation: w.incarnation,
 		Resumes: true}, MaxBatch: rapid.IntRange(1, 3).Draw(w.T, "batch"), Grace: time.Second}

@@ -173,7 +173,11 @@ func (w *survivors) collect() {
 		return // it has not heard of the last ones yet
 	}
 	w.collecting = true
-	records, cursor, err := w.r.Collect(nil, &cluster.CollectRequest{Client: "client", After: w.cursor, Incarnation: w.r.Memory(), Max: 3})
+	q := cluster.CollectRequest{Client: "client", After: w.cursor, Incarnation: w.r.Memory(), Max: 3}
+	records, cursor, err := w.r.Collect(nil, &q)
+	for w.disk.fetch(w.T, w.r) {
+		records, cursor, err = w.r.Collect(nil, &q)
+	}
 	if err != nil {
 		w.Fatal(err)
 	}

@@ -93,6 +93,7 @@ type restorer struct {
 func (x *restorer) restore() error {
 	r := x.r
 	r.results.last, r.nodes.base = x.meta.ceiling, x.meta.ceiling
+	r.results.spilled.inherited, r.results.spilled.durable = x.meta.ceiling, x.meta.ceiling
 	x.restoreJobs()
 	for _, step := range [...]func() error{x.restoreEntries, x.restoreTasks, x.restoreResults} {
 		if err := step(); err != nil {
@@ -115,7 +116,8 @@ func (x *restorer) restore() error {
 func (x *restorer) restoreResults() error {
 	r := x.r
 	slices.SortFunc(x.results, byKey)
-	for _, p := range x.results {
+	for i := range x.results {
+		p := &x.results[i]
 		var k keptResult
 		if err := unpackValue(p.key, p.value, func(p *packer) { p.result(&k) }); err != nil {
 			return err
@@ -126,10 +128,14 @@ func (x *restorer) restoreResults() error {
 			return broken(p.key, "cursor %d of at most %d, task %.80q, outcome %d", cursor, x.meta.ceiling, k.record.ID, k.record.Outcome)
 		}
 		r.results.last = cursor - 1
-		record := r.results.add(time.Duration(k.at), x.word(k.client), k.record.ID, inJob{x.word(k.in.job), k.in.index})
+		id := strings.Clone(k.record.ID) // the record's is a part of the whole value
+		record := r.results.add(time.Duration(k.at), x.word(k.client), id, inJob{x.word(k.in.job), k.in.index})
 		*record = k.record
-		record.Received = r.since(int64(record.Received))
+		record.Received = r.receivedAt(cursor, record.Received)
 		r.journal.ran = max(r.journal.ran, k.at)
+		p.value = nil
+		r.results.shrink(&r.results.claimed)
+		r.results.shrink(&r.results.others)
 	}
 	for _, kept := range [...]*shelf{&r.results.claimed, &r.results.others} {
 		for _, e := range kept.ring {

@@ -21,6 +21,8 @@ type results struct {
 	last    int64 // cursor handed out; one sequence for all clients, so that it never goes back
 	waiting int   // not collected yet
 	expired int64 // dropped before anybody collected them
+	newest  int   // so many of a shelf stay as they are; older ones are packed, or left to the journal
+	spilled spilled
 
 	journal *journal
 	spare   cluster.Spare[ended]
@@ -32,11 +34,14 @@ type results struct {
 type ended struct {
 	id        string
 	in        inJob
-	record    *cluster.TaskRecord // nil when it is packed
-	packed    packed
-	client    *client // nil: nobody collects it
+	record    *cluster.TaskRecord // nil when it is packed, or absent
+	packed    packed              // the name of its type when it is absent
+	client    *client             // nil: nobody collects it
 	cursor    int64
 	at        time.Duration
+	size      uint32          // of its status, when it is absent
+	outcome   cluster.Outcome // likewise
+	absent    bool            // it is in the journal alone
 	collected bool
 }
 
@@ -58,7 +63,8 @@ type client struct {
 const mostClients = 4096
 
 func newResults(limit int, keep time.Duration) results {
-	return results{limit: limit, keep: keep, journal: &journal{}, byID: map[string]*ended{}, clients: map[string]*client{}}
+	return results{limit: limit, keep: keep, newest: unpacked, spilled: spilled{types: map[string]string{}}, journal: &journal{},
+		byID: map[string]*ended{}, clients: map[string]*client{}}
 }
 
 func (s *results) len() int { return len(s.claimed.ring) + len(s.others.ring) }
@@ -137,23 +143,26 @@ func (s *results) add(now time.Duration, name, id string, in inJob) *cluster.Tas
 	return e.record
 }
 
-// collect acknowledges everything up to after and appends up to limit further records to into.
+// collect acknowledges everything up to after and appends up to limit further records to into. Where the next one that it needs is in
+// the journal alone it asks for that and for those behind it, and stops there; what it acknowledges stays for queries, so it needs
+// that as well.
 func (s *results) collect(into []cluster.TaskRecord, name string, after int64, limit int) ([]cluster.TaskRecord, int64) {
 	c := s.clients[name]
 	if c == nil {
 		return into, after
 	}
 	read := 0
-	for read < len(c.queue) && c.queue[read].cursor <= after {
+	for read < len(c.queue) && c.queue[read].cursor <= after && !c.queue[read].absent {
 		c.queue[read].collected = true
 		s.journal.acknowledged(c.queue[read])
 		s.waiting--
 		read++
 	}
 	s.hold(c, func() { c.queue = append(c.queue[:0], c.queue[read:]...) })
-	records := slices.Grow(into, min(limit, len(c.queue)))
+	page := s.present(c.queue, after, limit)
+	records := slices.Grow(into, len(page))
 	cursor := after
-	for _, e := range c.queue[:min(limit, len(c.queue))] {
+	for _, e := range page {
 		records = append(records, e.fetch())
 		cursor = e.cursor
 	}
@@ -169,8 +178,9 @@ func (e *ended) fetch() cluster.TaskRecord {
 }
 
 // expire drops records beyond the limit that were collected, and all that are too old. Of the others it packs
-// the oldest.
+// the oldest, or leaves them to the journal.
 func (s *results) expire(now time.Duration) {
+	s.leaveAgain()
 	s.clear(now, &s.claimed)
 	s.clear(now, &s.others)
 }
@@ -187,8 +197,20 @@ func (s *results) clear(now time.Duration, from *shelf) {
 		n++
 	}
 	from.drop(n)
-	for ; from.packed < len(from.ring)-unpacked; from.packed++ {
-		s.pack(from.ring[from.packed])
+	s.shrink(from)
+}
+
+// shrink packs the oldest of a shelf, and leaves to the journal what is to be collected and is durable there.
+func (s *results) shrink(from *shelf) {
+	for ; from.packed < len(from.ring)-s.newest; from.packed++ {
+		switch e := from.ring[from.packed]; {
+		case !s.spilled.on || e.collected:
+			s.pack(e)
+		case e.cursor > s.spilled.durable:
+			return
+		default:
+			s.leave(e)
+		}
 	}
 }
 
@@ -224,7 +246,7 @@ func (s *results) forget(e *ended) {
 // Collect acknowledges a client's records up to q.After, and appends up to q.Max further ones to into, which it
 // returns with the cursor to acknowledge next. The cursor of another process acknowledges nothing: taking it
 // would drop records unread. One of which nobody says whose it is, and that this process never handed out, is
-// cluster.Invalid.
+// cluster.Invalid. With Config.Keeps the answer stands once [Replica.Wanted] names nothing.
 func (r *Replica) Collect(into []cluster.TaskRecord, q *cluster.CollectRequest) ([]cluster.TaskRecord, int64, error) {
 	after := q.After
 	if q.Incarnation != 0 && q.Incarnation != r.Memory() {
@@ -235,6 +257,7 @@ func (r *Replica) Collect(into []cluster.TaskRecord, q *cluster.CollectRequest) 
 			"from 0",
 			after, r.cfg.Name, r.results.last)
 	}
+	r.results.spilled.wanted = nil
 	records, cursor := r.results.collect(into, q.Client, after, q.Max)
 	return records, cursor, nil
 }

@@ -3,7 +3,7 @@ package scheduler
 // shelf is ended tasks in the order of their ends.
 type shelf struct {
 	ring   []*ended // oldest first
-	packed int      // of the ring, the oldest
+	packed int      // of the ring, the oldest; or they are left to the journal
 }
 
 // unpacked is how many results of a shelf are not worth packing.

@@ -73,7 +73,7 @@ func (b *between) crosses(f *Fault, from, to int) bool {
 func (s *Simulation) ends(m *message) (from, to int) {
 	workers := firstScheduler + len(s.schedulers)
 	switch m.method {
-	case submit:
+	case submit, withdraw:
 		return clientsIndex, firstScheduler + int(m.sched)
 	case complete:
 		return workers + int(m.node), firstScheduler + int(m.sched)
@@ -140,7 +140,7 @@ func (f *faults) repeat(m *message) {
 func (m *message) copyFrom(o *message) bool {
 	m.sched, m.node, m.origin, m.taskID, m.peer, m.idle = o.sched, o.node, o.origin, o.taskID, o.peer, o.idle
 	switch o.method {
-	case attach, cancel:
+	case attach, cancel, withdraw:
 		m.enqueue.Scheduler = o.enqueue.Scheduler
 	case enqueue:
 		m.enqueue = o.enqueue

@@ -81,6 +81,8 @@ func (w witness) Asked(sim.Asked) {}
 func (w witness) Ran(r sim.Ran)   { w(r) }
 func (w witness) Got(sim.Got)     {}
 
+func (w witness) Withdrew(sim.Withdrew) {}
+
 // A task ends with the code that it is given.
 func TestATaskFails(t *testing.T) {
 	cfg := bare(t, "random", equal("a", 1, 2), units(3, 0, time.Second))

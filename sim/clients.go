@@ -97,5 +97,6 @@ func (s *Simulation) resultOf(task string) worker.Result {
 // Fate is what a workload does not say of a task.
 type Fate struct {
 	AtMostOnce bool
-	Exit       int // code with which it ends
+	Exit       int           // code with which it ends
+	Withdrawn  time.Duration // when its client asks every scheduler to end it; 0: never
 }

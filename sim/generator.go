@@ -72,6 +72,7 @@ func (g *generatorShell) task(i int32) int {
 // start puts the first arrival on the clock, and asks the schedulers who they are.
 func (g *generatorShell) start() {
 	g.next(0)
+	g.withdrawals()
 	g.perform(g.client.Start(g.sim.now))
 	for i := range g.polls {
 		g.collect(int32(i))

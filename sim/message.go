@@ -34,6 +34,7 @@ const (
 	claim
 	probe
 	cancel
+	withdraw // a client asks a scheduler to end a task
 	complete
 	push
 	flush
@@ -67,6 +68,7 @@ type message struct {
 	submission *generator.Message // of submit
 	memory     int64              // that may take it; 0: any may
 	refused    []cluster.Refusal
+	found      bool // by withdraw: the task had not ended
 
 	taskID   string
 	demand   cluster.Resources // of an execution

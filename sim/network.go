@@ -173,6 +173,8 @@ func (s *Simulation) serve(m *message) {
 		s.workers[m.node].probed(m)
 	case cancel:
 		s.workers[m.node].cancelled(m)
+	case withdraw:
+		s.schedulers[m.sched].withdrawn(m)
 	case flush:
 		s.data.flushed(m)
 	case report:
@@ -197,6 +199,8 @@ func (s *Simulation) settle(m *message) {
 		s.clients[m.client].answered(m)
 	case enqueue, attach, claim:
 		s.schedulers[m.sched].streamAnswered(m)
+	case withdraw:
+		s.clients[m.client].withdrawalAnswered(m)
 	case probe:
 		s.schedulers[m.sched].probeAnswered(m)
 	case flush:

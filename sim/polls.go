@@ -81,6 +81,12 @@ func (g *generatorShell) answerTo(d *schedulerShell, p *poll) *cluster.CollectRe
 	}
 	question := cluster.CollectRequest{Client: g.name, After: p.After, Incarnation: p.Incarnation, Max: p.Max}
 	records, cursor, err := d.replica.Collect(g.reply.Records[:0], &question)
+	for wanted := d.replica.Wanted(); len(wanted) > 0; wanted = d.replica.Wanted() {
+		for _, key := range wanted {
+			must(d.replica.Fetched(key, d.disk.keys[key], nil))
+		}
+		records, cursor, err = d.replica.Collect(g.reply.Records[:0], &question)
+	}
 	must(err)
 	d.keep()
 	for i := range records {

@@ -31,7 +31,7 @@ func (s *service) reachable() bool { return s.up && s.refuses == 0 }
 // sender returns who sent a request; nil: the generator.
 func (s *Simulation) sender(m *message) *service {
 	switch m.method {
-	case submit:
+	case submit, withdraw:
 		return nil
 	case complete, report, registerNode:
 		return &s.workers[m.node].service

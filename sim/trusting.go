@@ -42,7 +42,7 @@ const (
 
 const (
 	trustingRest = 200 * time.Millisecond // between two attempts, and before a poll that follows one that failed
-	hope         = time.Minute            // how long the result of a task may take that nobody said he has
+	hope         = 25 * time.Second       // how long the result of a task may take that nobody said he has; a run that stands still ends later
 )
 
 func newTrusting(cfg generator.ClientConfig) *trusting {

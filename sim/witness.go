@@ -13,6 +13,7 @@ type Witness interface {
 	Asked(Asked)
 	Ran(Ran)
 	Got(Got)
+	Withdrew(Withdrew)
 }
 
 // Asked is what came of a submission.
@@ -41,6 +42,13 @@ type Got struct {
 	Reason       string
 }
 
+// Withdrew is a client's wish that a task end. It is told of twice: when a scheduler is asked, and what that one answers.
+type Withdrew struct {
+	At                      time.Duration
+	Client, Task, Scheduler string
+	Answered, Found         bool // Found: the task had not ended there, and is to
+}
+
 // witnessAnswer tells what came of a submission.
 func (s *Simulation) witnessAnswer(client string, m *message) {
 	if s.cfg.Witness == nil {
@@ -57,6 +65,14 @@ func (s *Simulation) witnessAnswer(client string, m *message) {
 		a.Accepted = true
 	}
 	s.cfg.Witness.Asked(a)
+}
+
+// witnessWithdrawal tells of a wish, or of its answer.
+func (s *Simulation) witnessWithdrawal(client string, m *message, answered bool) {
+	if s.cfg.Witness != nil {
+		s.cfg.Witness.Withdrew(Withdrew{At: s.now, Client: client, Task: m.taskID, Scheduler: cluster.SchedulerName(int(m.sched)),
+			Answered: answered, Found: answered && m.found})
+	}
 }
 
 // witnessEnd tells how a task ended for its client.

@@ -82,11 +82,16 @@ func serveErrand(path string) error {
 			c.tasks[t.ID], mine = t, append(mine, t)
 		}
 	}
+	waiting, over := context.WithCancel(c.deadline)
+	var asking sync.WaitGroup
+	asking.Go(func() { c.withdraw(waiting, mine) })
 	if c.Client.Resubmits {
 		c.submit(mine)
 	} else {
 		c.submitOnce(mine)
 	}
+	over()
+	asking.Wait()
 	return c.failure
 }
 

@@ -66,8 +66,10 @@ func TestLedger(t *testing.T) {
 func TestServed(t *testing.T) {
 	const s = time.Second
 	ran := func(task string, came, start, late time.Duration) chaos.History { // late: its program's note of its start
-		return chaos.History{{Kind: chaos.Executed, Task: task, Worker: "w", Start: start + late, End: start + late + s, Outcome: "finished"},
-			{Kind: chaos.Collected, Task: task, Worker: "w", Wait: start - came, Run: late + s, Outcome: "finished"}}
+		return chaos.History{
+			{Slack: 4 * s, Kind: chaos.Executed, Task: task, Worker: "w", Start: start + late, End: start + late + s, Outcome: "finished"},
+			{Kind: chaos.Collected, Task: task, Worker: "w", Wait: start - came, Run: late + s, Outcome: "finished"},
+		}
 	}
 	for name, c := range map[string]struct {
 		h    chaos.History

@@ -32,7 +32,11 @@ func (o *options) visitFlags() {
 // dataFlags declares how the data service of a running cluster is found.
 func (o *options) dataFlags() {
 	o.visits = true
-	o.override("datastore", dataAddress, "`address` of the data service")
+	o.Func("datastore", "`address` of the data service ("+dataAddress+")", func(value string) error {
+		o.datastore = value
+		o.sets = append(o.sets, dataAddress+"="+quoted(value))
+		return checkNumber(value)
+	})
 	o.String("cluster", "", "`name` of a cluster that dodoor conf clusters lists; without one, and without -datastore and -conf: "+
 		"that of $"+clusterVariable+", or the default of the list")
 }

@@ -2,14 +2,10 @@ package main
 
 import (
 	"io"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"dodoor/conf"
-	"dodoor/localcluster"
 )
 
 // personal makes text the file of the person who runs the commands, and returns its path.
@@ -127,18 +123,7 @@ func TestConfigurationOfANamedCluster(t *testing.T) {
 
 // With nothing but a name in the environment every command about a running cluster finds it, and says so when it fails there.
 func TestCommandsAboutANamedCluster(t *testing.T) {
-	c, err := conf.Load("single", []string{"class.laptop.count=2", `worker.executor="sleep"`, `http.listen=""`})
-	if err != nil {
-		t.Fatal(err)
-	}
-	l, err := localcluster.Start(c, slog.New(slog.DiscardHandler), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Stop()
-	if err := l.AwaitWorkers(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	l := running(t, sleeping)
 	path := personal(t, "default = \"dead\"\n[[cluster]]\nname = \"dead\"\ndatastore = \"127.0.0.1:1\"\n"+
 		"[[cluster]]\nname = \"live\"\ndatastore = \""+l.Address()+"\"\n")
 	t.Setenv(clusterVariable, "live")
@@ -153,8 +138,8 @@ func TestCommandsAboutANamedCluster(t *testing.T) {
 		{[]string{"submit", "-id", "a", "-type", "sleep", "-cores", "1", "-duration", "10ms"}, exitDone, "finished"},
 		{[]string{"submit", "-id", "a", "-type", "sleep", "-cores", "1", "-duration", "10ms"}, exitFailed, "dodoor submit: " + live},
 		{[]string{"tasks", "-id", "a"}, exitDone, "ended"},
-		{[]string{"tasks", "-id", "b"}, exitFailed, "dodoor tasks: " + live + `no scheduler and no worker knows a task "b"`},
-		{[]string{"cancel", "b"}, exitFailed, "dodoor cancel: " + live + "no scheduler and no worker has an unfinished task"},
+		{[]string{"tasks", "-id", "b"}, exitFailed, "dodoor tasks: " + live + `no scheduler that is registered and no worker knows a task "b"`},
+		{[]string{"cancel", "b"}, exitFailed, "dodoor cancel: " + live + "no scheduler that is registered and no worker has an unfinished task"},
 		{[]string{"drain", "laptop-1"}, exitDone, ""},
 		{[]string{"drain", "laptop-9"}, exitFailed, "dodoor drain: " + live + `no worker is called "laptop-9"`},
 		{[]string{"replay", "-quiet", "-trace", trace, "-n", "2", "-warmup", "0", "-qps", "0", "-out", out}, exitDone, "2 of 2 completed"},

@@ -11,6 +11,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 
 	"dodoor/assemble"
+	"dodoor/client"
 	"dodoor/conf"
 	"dodoor/generator"
 	"dodoor/internal/cluster"
@@ -27,6 +28,7 @@ type visit struct {
 	data   *rpc.DataClient // nil: schedulers alone are asked
 	silent bool            // the data service did not answer, and schedulers are asked instead
 	given  []cluster.SchedulerRef
+	absent []client.Absent // that were there when the data service was asked before
 	stderr io.Writer
 	status cluster.ClusterStatus
 }
@@ -187,5 +189,5 @@ func runDrain(args []string, _, stderr io.Writer) int {
 			return exitDone
 		}
 	}
-	return o.fail(exitFailed, fmt.Errorf("no worker is called %q; see dodoor nodes", o.Arg(0)))
+	return o.fail(exitFailed, fmt.Errorf("no worker is called %q; see %s", o.Arg(0), o.again("nodes")))
 }

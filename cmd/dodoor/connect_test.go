@@ -2,14 +2,11 @@ package main
 
 import (
 	"io"
-	"log/slog"
 	"strings"
 	"testing"
 
-	"dodoor/conf"
 	"dodoor/generator"
 	"dodoor/internal/cluster"
-	"dodoor/localcluster"
 )
 
 // Who waits for a scheduler that keeps what it accepted is told, and when it answers again; of a task's reason a table has one line.
@@ -31,18 +28,7 @@ func TestWhoIsWaitedFor(t *testing.T) {
 
 // Commands about a running cluster find everything through the data service's address.
 func TestCommandsAboutARunningCluster(t *testing.T) {
-	c, err := conf.Load("single", []string{"class.laptop.count=2", `worker.executor="sleep"`, `http.listen=""`})
-	if err != nil {
-		t.Fatal(err)
-	}
-	l, err := localcluster.Start(c, slog.New(slog.DiscardHandler), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Stop()
-	if err := l.AwaitWorkers(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	l := running(t, sleeping)
 	at := func(command string, args ...string) []string {
 		return append([]string{command, "-conf", "single", "-datastore", l.Address()}, args...)
 	}

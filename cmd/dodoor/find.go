@@ -25,7 +25,7 @@ func (v *visit) find(o *options) (err error) {
 	address := v.c.Datastore.DialAddress()
 	v.data = rpc.NewDataClient(address, v.dims, v.cfg)
 	if v.status, err = v.asked(v.ctx); err == nil {
-		remember(address, v.status.Schedulers)
+		v.absent = remember(address, v.status.Schedulers)
 		return nil
 	}
 	err = fmt.Errorf("data service at %s: %w", address, err)
@@ -34,7 +34,7 @@ func (v *visit) find(o *options) (err error) {
 	}
 	since := "those of its entry"
 	if v.given = refsOf(o.others); len(v.given) == 0 {
-		v.given, since = recall(address)
+		v.given, v.absent, since = recall(address)
 	}
 	if len(v.given) > 0 {
 		status, unknown := v.ask(v.ctx, v.given)

@@ -1,14 +1,10 @@
 package main
 
 import (
-	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"dodoor/conf"
-	"dodoor/localcluster"
 )
 
 // Commands work while the data service does not: with the schedulers that they are told, that the person's file lists, or
@@ -16,18 +12,7 @@ import (
 func TestCommandsWithoutTheDataService(t *testing.T) {
 	cache := t.TempDir()
 	t.Setenv("XDG_CACHE_HOME", cache)
-	c, err := conf.Load("single", []string{"class.laptop.count=2", "scheduler.replicas=2", `worker.executor="sleep"`, `http.listen=""`})
-	if err != nil {
-		t.Fatal(err)
-	}
-	l, err := localcluster.Start(c, slog.New(slog.DiscardHandler), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Stop()
-	if err := l.AwaitWorkers(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	l := running(t, "scheduler.replicas=2", sleeping)
 	status, err := l.Data.Status(t.Context())
 	if err != nil || len(status.Schedulers) != 2 {
 		t.Fatalf("%+v, %v", status.Schedulers, err)
@@ -86,5 +71,18 @@ func TestCommandsWithoutTheDataService(t *testing.T) {
 				t.Errorf("%v: says nothing of %q\n%s%s", step.args, text, stdout, stderr)
 			}
 		}
+	}
+}
+
+// While the data service was silent at first, the schedulers are asked on, whoever answers at its address meanwhile.
+func TestASilentDataServiceIsNotAskedAgain(t *testing.T) {
+	l := running(t, sleeping)
+	v := &visit{data: l.Data, dims: l.Dimensions, given: refsOf([]string{"127.0.0.1:1"})}
+	if status, err := v.look(t.Context()); err != nil || len(status.Nodes) != 2 {
+		t.Errorf("the data service answers: %+v, %v", status, err)
+	}
+	v.silent = true
+	if _, err := v.look(t.Context()); err == nil || !strings.Contains(err.Error(), "scheduler 127.0.0.1:1: ") {
+		t.Errorf("it was silent, and the scheduler is not there: %v", err)
 	}
 }

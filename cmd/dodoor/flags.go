@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"dodoor/client"
 	"dodoor/conf"
 	"dodoor/internal/telemetry"
 )
@@ -20,15 +21,16 @@ import (
 // they are validated like the file.
 type options struct {
 	*flag.FlagSet
-	conf   string
-	sets   []string
-	types  []string // files of task types
-	visits bool     // a running cluster, which the person may name
-	serves bool     // as a service, which finds its files where it was started
-	named  string   // that cluster, and what named it
-	only   []string // schedulers to ask, and nobody else
-	others []string // schedulers to ask where the data service does not answer
-	stderr io.Writer
+	conf      string
+	sets      []string
+	types     []string // files of task types
+	visits    bool     // a running cluster, which the person may name
+	serves    bool     // as a service, which finds its files where it was started
+	named     string   // that cluster, and what named it
+	only      []string // schedulers to ask, and nobody else
+	others    []string // schedulers to ask where the data service does not answer
+	datastore string   // as -datastore says
+	stderr    io.Writer
 }
 
 // newFlags starts the flags of a command that takes no configuration; example is shown by -h.
@@ -184,6 +186,9 @@ func overrides(set, key string) bool {
 
 // fail reports an error and returns the exit code.
 func (o *options) fail(code int, err error) int {
+	if errors.Is(err, client.ErrUnknownJob) {
+		err = fmt.Errorf("%w: %s lists those that are known", err, o.again("jobs"))
+	}
 	if o.named != "" {
 		err = fmt.Errorf("%s: %w", o.named, err)
 	}

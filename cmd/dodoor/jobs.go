@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -26,7 +27,7 @@ func (o *options) visitJob(args []string) (*visit, *client.Cluster, int) {
 	if code >= 0 {
 		return nil, nil, code
 	}
-	return v, v.client(), -1
+	return v, v.asking(), -1
 }
 
 // visitList reads a command line with a bound of a list, and connects to the cluster.
@@ -52,7 +53,7 @@ func runJobs(args []string, stdout, stderr io.Writer) int {
 		return code
 	}
 	defer v.close()
-	jobs, err := v.client().Jobs(v.ctx, *most)
+	jobs, err := v.asking().Jobs(v.ctx, *most)
 	switch {
 	case *asJSON:
 		for i := range jobs {
@@ -74,17 +75,25 @@ func runJobs(args []string, stdout, stderr io.Writer) int {
 func jobTable(jobs []client.Job) string {
 	t := table.NewWriter()
 	t.SetStyle(table.StyleLight)
-	t.AppendHeader(table.Row{"job", "name", "tasks", "finished", "failed", "cancelled", "lost", "open", "retried", "submitted", "took",
-		"command"})
+	unknown := slices.ContainsFunc(jobs, func(j client.Job) bool { return j.Unknown > 0 })
+	header := table.Row{"job", "name", "tasks", "finished", "failed", "cancelled", "lost", "open"}
+	if unknown {
+		header = append(header, "unknown")
+	}
+	t.AppendHeader(append(header, "retried", "submitted", "took", "command"))
 	for i := range jobs {
 		j := &jobs[i]
 		took := time.Since(time.Unix(0, int64(j.Submitted)))
 		if j.Open() == 0 && j.JobStatus.Ended > 0 {
 			took = j.JobStatus.Ended - j.Submitted
 		}
-		t.AppendRow(table.Row{j.ID, j.Name, max(j.Tasks, j.Accepted), j.Outcomes[cluster.Finished],
-			j.Outcomes[cluster.Failed] + j.Outcomes[cluster.TimedOut], j.Outcomes[cluster.Cancelled], j.Outcomes[cluster.Lost], j.Open(), j.Retried,
-			time.Unix(0, int64(j.Submitted)).Format(time.DateTime), took.Round(10 * time.Millisecond), shortened(j.Text)})
+		row := table.Row{j.ID, j.Name, max(j.Tasks, j.Accepted), j.Outcomes[cluster.Finished],
+			j.Outcomes[cluster.Failed] + j.Outcomes[cluster.TimedOut], j.Outcomes[cluster.Cancelled], j.Outcomes[cluster.Lost], j.Open()}
+		if unknown {
+			row = append(row, j.Unknown)
+		}
+		t.AppendRow(append(row, j.Retried, time.Unix(0, int64(j.Submitted)).Format(time.DateTime), took.Round(10*time.Millisecond),
+			shortened(j.Text)))
 	}
 	return t.Render()
 }
@@ -187,6 +196,9 @@ func runWait(args []string, stdout, stderr io.Writer) int {
 		return code
 	}
 	defer v.close()
+	for _, a := range v.absent {
+		fmt.Fprintf(stderr, "dodoor wait: %v\n", a) // it may take a while until that is an error, or nothing of the job is missing
+	}
 	var bar *progress.Line
 	start := time.Now()
 	j, err := c.Wait(v.ctx, o.Arg(0), func(j client.Job) {
@@ -200,14 +212,14 @@ func runWait(args []string, stdout, stderr io.Writer) int {
 	bar.Finish()
 	switch {
 	case errors.Is(err, context.Canceled):
-		return o.fail(exitFailed, fmt.Errorf("interrupted: job %s goes on; dodoor wait %s waits again, dodoor cancel %s ends it", j.ID, j.ID,
-			j.ID))
+		return o.fail(exitFailed, fmt.Errorf("interrupted: job %s goes on; %s waits again, %s ends it", j.ID, o.again("wait", j.ID),
+			o.again("cancel", j.ID)))
 	case err != nil:
 		return o.fail(exitFailed, err)
 	case !j.OK():
 		if !*quiet {
-			fmt.Fprintf(stderr, "%d of %s finished; dodoor job %s lists the others\n", j.Outcomes[cluster.Finished],
-				count(j.Tasks, "task", "tasks"), j.ID)
+			fmt.Fprintf(stderr, "%d of %s finished; %s lists the others\n", j.Outcomes[cluster.Finished], count(j.Tasks, "task", "tasks"),
+				o.again("job", j.ID))
 		}
 		return exitFailed
 	}

@@ -1,35 +1,18 @@
 package main
 
 import (
-	"log/slog"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
-
-	"dodoor/conf"
-	"dodoor/localcluster"
 )
 
 // startForJobs runs two schedulers and two workers, which run any command, and returns where they are found.
 func startForJobs(t *testing.T) (address string) {
 	t.Helper()
-	c, err := conf.Load("single", []string{"class.laptop.count=2", "scheduler.replicas=2", `process.allow=["/bin/", "/usr/bin/"]`,
-		`process.cgroup="off"`,
-		"process.user=" + strconv.Quote(strconv.Itoa(os.Geteuid())), `http.listen=""`, "worker.spool=" + quoted(t.TempDir())})
-	if err != nil {
-		t.Fatal(err)
-	}
-	l, err := localcluster.Start(c, slog.New(slog.DiscardHandler), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(l.Stop)
-	if err := l.AwaitWorkers(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	return l.Address()
+	return running(t, "scheduler.replicas=2", `process.allow=["/bin/", "/usr/bin/"]`, `process.cgroup="off"`,
+		"process.user="+strconv.Quote(strconv.Itoa(os.Geteuid())), "worker.spool="+quoted(t.TempDir())).Address()
 }
 
 // jobsCluster returns a function that runs a command line about such a cluster.
@@ -58,7 +41,7 @@ func TestLifeOfAJob(t *testing.T) {
 			t.Errorf("%q: exit code %d, want %d and %q\n%s%s", args, got, code, says, stdout, stderr)
 		}
 	}
-	step(exitFailed, "39 of 40 tasks finished; dodoor job "+id, "wait", id)
+	step(exitFailed, "39 of 40 tasks finished; dodoor job -datastore 127.0.0.1:", "wait", id)
 	step(exitDone, `"failed":1`, "job", "-json", id)
 	step(exitDone, id+".7 │ 7     │ failed", "job", id)
 	step(exitDone, "life", "jobs")
@@ -81,9 +64,10 @@ func TestLifeOfAJob(t *testing.T) {
 	}
 	step(exitDone, "is forgotten", "forget", id)
 	for _, command := range []string{"job", "wait", "logs", "retry", "forget"} {
-		step(exitFailed, "job "+id+": no scheduler knows this job (any more)", command, id)
+		step(exitFailed, "job "+id+": no scheduler that is registered knows this job (any more)", command, id)
 	}
-	step(exitFailed, `no scheduler and no worker has an unfinished task "`+id+`", and there is no job of that name`, "cancel", id)
+	step(exitFailed, `no scheduler that is registered and no worker has an unfinished task "`+id+`", and there is no job of that name`,
+		"cancel", id)
 }
 
 func TestCancelledJobs(t *testing.T) {

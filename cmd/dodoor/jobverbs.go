@@ -27,7 +27,7 @@ func runCancel(args []string, stdout, stderr io.Writer) int {
 		return code
 	}
 	defer v.close()
-	c := v.client()
+	c := v.asking()
 	defer c.Close()
 	if isTask(o.Arg(0)) {
 		return o.cancelTask(v.ctx, c, stdout)
@@ -77,7 +77,8 @@ func (o *options) cancelTask(ctx context.Context, c *client.Cluster, stdout io.W
 	case err != nil:
 		return o.fail(exitFailed, err)
 	}
-	return o.fail(exitFailed, fmt.Errorf("no scheduler and no worker has an unfinished task %q, and there is no job of that name", o.Arg(0)))
+	return o.fail(exitFailed, fmt.Errorf("no scheduler that is registered and no worker has an unfinished task %q, and there is no job "+
+		"of that name", o.Arg(0)))
 }
 
 func runRetry(args []string, stdout, stderr io.Writer) int {
@@ -93,7 +94,7 @@ func runRetry(args []string, stdout, stderr io.Writer) int {
 	if !*failed {
 		return o.fail(exitUsage, errors.New("tasks that finished are not run again: submit the job anew"))
 	}
-	if _, err := c.Job(v.ctx, o.Arg(0)); err != nil {
+	if _, err := o.known(v, c); err != nil {
 		return o.fail(exitFailed, err)
 	}
 	n, err := c.Retry(v.ctx, o.Arg(0))
@@ -114,19 +115,35 @@ func runForget(args []string, stdout, stderr io.Writer) int {
 	}
 	defer v.close()
 	defer c.Close()
-	j, err := c.Job(v.ctx, o.Arg(0))
+	j, err := o.known(v, c)
 	if err != nil {
 		return o.fail(exitFailed, err)
 	}
 	if open := j.Open(); open > 0 {
-		return o.fail(exitFailed, fmt.Errorf("job %s has %s: cancel it first, dodoor cancel %s", j.ID, count(open, "open task", "open tasks"),
-			j.ID))
+		return o.fail(exitFailed, fmt.Errorf("job %s has %s: cancel it first, %s", j.ID, count(open, "open task", "open tasks"),
+			o.again("cancel", j.ID)))
 	}
 	if _, err := c.Forget(v.ctx, j.ID); err != nil {
 		return o.fail(exitFailed, err)
 	}
 	fmt.Fprintf(stdout, "job %s is forgotten\n", j.ID)
 	return exitDone
+}
+
+// known is the job that the argument names, if all of it is known: what a scheduler has that is away would be left behind.
+func (o *options) known(v *visit, c *client.Cluster) (client.Job, error) {
+	j, err := c.Job(v.ctx, o.Arg(0))
+	switch {
+	case errors.Is(err, client.ErrUnknownJob), v.ctx.Err() != nil:
+	case err != nil:
+		err = fmt.Errorf("job %s may be with a scheduler that is away: start that again, or name all that there are with -schedulers: %w",
+			o.Arg(0), err)
+	case j.Unknown > 0:
+		err = fmt.Errorf("job %s: no scheduler that is registered tells of %d of its %s: wait until they are submitted, or start the "+
+			"scheduler again that has them; otherwise the job is forgotten by itself, scheduler.retain_jobs after its last end", j.ID,
+			j.Unknown, count(j.Tasks, "task", "tasks"))
+	}
+	return j, err
 }
 
 // jobObject is a job in JSON.

@@ -20,7 +20,11 @@ func TestMain(m *testing.M) {
 	if folder, err := os.UserConfigDir(); err == nil && os.Getenv("GOENV") == "" {
 		os.Setenv("GOENV", filepath.Join(folder, "go", "env"))
 	}
+	if folder, err := os.UserCacheDir(); err == nil && os.Getenv("GOCACHE") == "" {
+		os.Setenv("GOCACHE", filepath.Join(folder, "go-build"))
+	}
 	os.Setenv("XDG_CONFIG_HOME", os.DevNull)
+	os.Setenv("XDG_CACHE_HOME", os.DevNull) // ports come again, and with them what was seen there
 	os.Unsetenv(clusterVariable)
 	goleak.VerifyTestMain(m)
 }

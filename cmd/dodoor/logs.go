@@ -50,7 +50,7 @@ func runLogs(args []string, stdout, stderr io.Writer) int {
 		return code
 	}
 	defer v.close()
-	l.cluster, l.job = v.client(), id
+	l.cluster, l.job = v.asking(), id
 	defer l.cluster.Close()
 	pipe := make(chan os.Signal, 1) // that nobody reads any more is an error where it is written
 	signal.Notify(pipe, syscall.SIGPIPE)

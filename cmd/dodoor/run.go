@@ -193,6 +193,13 @@ func (f *jobFlags) runHere(parallel int, script []byte, stdout io.Writer) (code 
 	return f.attend(ctx, there, s, by, stdout)
 }
 
+// asking is the cluster for whoever asks what there is: what is with a scheduler that is absent is missing from it.
+func (v *visit) asking() *client.Cluster {
+	c := v.client()
+	c.Absent = v.absent
+	return c
+}
+
 // client is the cluster as jobs see it.
 func (v *visit) client() *client.Cluster {
 	c := &client.Cluster{

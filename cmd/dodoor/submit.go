@@ -76,6 +76,9 @@ func (t *typedFlags) check(f *jobFlags, wait bool) error {
 func (f *jobFlags) submitJob(script []byte, stdout io.Writer) int {
 	return f.there(script, stdout, func(v *visit, c *client.Cluster, s *client.Submission) int {
 		if err := c.Submit(v.ctx, s, client.Interrupts{}); err != nil {
+			if _, unsure := errors.AsType[client.Uncertain](err); unsure {
+				err = fmt.Errorf("job %s is submitted, but %w; %s tells", s.Job.ID, err, f.again("job", "-all", s.Job.ID))
+			}
 			return f.fail(exitFailed, err)
 		}
 		if _, err := fmt.Fprintln(stdout, s.Job.ID); err != nil {
@@ -103,9 +106,12 @@ func (f *jobFlags) submitTyped(t *typedFlags, stdout io.Writer) int {
 	record, err := v.client().SubmitTask(v.ctx, spec, !t.nowait)
 	switch {
 	case v.ctx.Err() != nil:
-		return f.fail(exitFailed, fmt.Errorf("interrupted: a scheduler may have task %s, which goes on then; dodoor tasks -id %s shows it, "+
-			"dodoor cancel %s ends it", spec.ID, spec.ID, spec.ID))
+		return f.fail(exitFailed, fmt.Errorf("interrupted: a scheduler may have task %s, which goes on then; %s shows it, %s ends it", spec.ID,
+			f.again("tasks", "-id", spec.ID), f.again("cancel", spec.ID)))
 	case err != nil:
+		if _, unsure := errors.AsType[client.Uncertain](err); unsure {
+			err = fmt.Errorf("task %s: %w; %s tells where it is", spec.ID, err, f.again("tasks", "-id", spec.ID))
+		}
 		return f.fail(exitFailed, err)
 	case record == nil:
 		fmt.Fprintf(stdout, "%s accepted\n", spec.ID)

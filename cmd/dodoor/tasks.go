@@ -22,13 +22,13 @@ func runTasks(args []string, stdout, stderr io.Writer) int {
 		return code
 	}
 	defer v.close()
-	c := v.client()
+	c := v.asking()
 	defer c.Close()
 	if *id != "" {
 		found, err := c.Look(v.ctx, *id)
 		if len(found) > 0 {
 			fmt.Fprintln(stdout, taskTable(found))
-			io.WriteString(stdout, outputHint(found))
+			io.WriteString(stdout, o.outputHint(found))
 			if err != nil {
 				fmt.Fprintf(stderr, "dodoor tasks: of these nobody knows what they know of it: %v\n", err)
 			}
@@ -37,7 +37,7 @@ func runTasks(args []string, stdout, stderr io.Writer) int {
 		if err != nil {
 			return o.fail(exitFailed, err)
 		}
-		return o.fail(exitFailed, fmt.Errorf("no scheduler and no worker knows a task %q", *id))
+		return o.fail(exitFailed, fmt.Errorf("no scheduler that is registered and no worker knows a task %q", *id))
 	}
 	list := tasksList{to: stdout}
 	err := c.List(v.ctx, *most, list.add)
@@ -76,10 +76,10 @@ func (l *tasksList) print() error {
 }
 
 // outputHint says how to read what a task printed, if anything can be.
-func outputHint(found []cluster.TaskStatus) string {
+func (o *options) outputHint(found []cluster.TaskStatus) string {
 	for i := range found {
-		if s := &found[i]; s.Job != "" && s.Node != "" {
-			return fmt.Sprintf("dodoor logs %s prints what it printed\n", job.TaskID(s.Job, s.Index))
+		if s := &found[i]; s.Job != "" && s.Node != "" && (s.Record == nil || s.Record.Printed > 0) {
+			return o.again("logs", job.TaskID(s.Job, s.Index)) + " prints what it printed\n"
 		}
 	}
 	return ""

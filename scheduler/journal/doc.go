@@ -9,7 +9,7 @@
 // Every key has its place in memory, 100 bytes or so, beside the task that it stands for in the scheduler. When less than half
 // of what the folder holds is needed, every group that is written takes some of the oldest segment's live values along,
 // until that segment can go, and says so: Open misses one that has not gone in this way. Nothing stops meanwhile, and a group costs about
-// three times its size.
+// three times its size. [Journal.Read] finds single values meanwhile; its place has a checksum of each.
 //
 // README.md beside it says why this is no library: what was measured, and what each does with a byte that has changed.
 package journal

@@ -49,21 +49,30 @@ func sumOf(head, changes []byte, before uint32) uint32 {
 }
 
 // mask makes changes look like chance, or undoes that: the stream is that of splitmix64, begun with what nobody who submits tasks can know.
-func mask(changes []byte, salt uint32, number int64) {
-	state := uint64(salt)<<32 ^ uint64(number)
+func mask(changes []byte, salt uint32, number int64) { maskBehind(changes, salt, number, 0) }
+
+// maskBlock is how many bytes a number of the stream masks.
+const maskBlock = 8
+
+// maskBehind masks changes that stand behind so many whole blocks of others in their group, or undoes that.
+func maskBehind(changes []byte, salt uint32, number int64, blocks int) {
+	state := (uint64(salt)<<32 ^ uint64(number)) + uint64(blocks)*maskStep
 	next := func() uint64 {
-		state += 0x9e3779b97f4a7c15
+		state += maskStep
 		z := (state ^ state>>30) * 0xbf58476d1ce4e5b9
 		z = (z ^ z>>27) * 0x94d049bb133111eb
 		return z ^ z>>31
 	}
-	for ; len(changes) >= 8; changes = changes[8:] {
+	for ; len(changes) >= maskBlock; changes = changes[maskBlock:] {
 		binary.LittleEndian.PutUint64(changes, binary.LittleEndian.Uint64(changes)^next())
 	}
 	for i, last := 0, next(); i < len(changes); i++ {
 		changes[i] ^= byte(last >> (8 * i))
 	}
 }
+
+// maskStep is between two numbers of the stream's state.
+const maskStep = 0x9e3779b97f4a7c15
 
 // parseHead reads a head; false: these bytes are none.
 func parseHead(head []byte, salt uint32) (f frame, ok bool) {

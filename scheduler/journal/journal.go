@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"sync"
 	"sync/atomic"
 	"syscall"
 )
@@ -21,7 +22,7 @@ type sizes struct {
 
 var usual = sizes{segment: 16 << 20, spare: 32 << 20, sync: datasync}
 
-// Journal is a folder that this process alone writes to. It is not safe for concurrent use, but for Bytes and Keys.
+// Journal is a folder that this process alone writes to. It is not safe for concurrent use, but for Bytes, Keys and Read.
 type Journal struct {
 	folder string
 	lock   *os.File
@@ -29,16 +30,17 @@ type Journal struct {
 
 	sizes
 
-	segments []segment // the oldest first; the last one is written to
-	file     *os.File  // the last one
-	salt     uint32    // its
-	sum      uint32    // of its newest group
-	number   int64     // of the next group
-	begins   int64     // of the first group that is needed
+	file   *os.File // the newest segment
+	sum    uint32   // of its newest group
+	number int64    // of the next group
+	begins int64    // of the first group that is needed
+	oldest *reader  // of the oldest segment, while its live values move to the newest
+	text   []byte   // of the group that is written
+
+	mu       sync.Mutex // guards what follows against Read; whoever writes alone changes it
+	segments []segment  // the oldest first; the last one is written to
 	places   places
-	oldest   *reader // of the oldest segment, while its live values move to the newest
-	text     []byte  // of the group that is written
-	failed   error   // nothing is written any more
+	failed   error // nothing is written any more
 
 	bytes, keys atomic.Int64 // for observers
 }
@@ -50,7 +52,7 @@ func Open(folder string, log *slog.Logger) (*Journal, error) {
 }
 
 func open(folder string, log *slog.Logger, sizes sizes) (*Journal, error) {
-	lock, err := take(folder)
+	lock, err := take(folder, sizes.sync)
 	if err != nil {
 		return nil, err
 	}
@@ -66,8 +68,8 @@ func open(folder string, log *slog.Logger, sizes sizes) (*Journal, error) {
 }
 
 // take makes and locks a folder.
-func take(folder string) (*os.File, error) {
-	if err := os.MkdirAll(folder, 0o700); err != nil {
+func take(folder string, sync func(*os.File) error) (*os.File, error) {
+	if err := create(folder, sync); err != nil {
 		return nil, fmt.Errorf("journal: %w: set scheduler.journal to a folder that this user can make", err)
 	}
 	lock, err := os.OpenFile(folder, os.O_RDONLY|syscall.O_DIRECTORY, 0)
@@ -86,6 +88,31 @@ func take(folder string) (*os.File, error) {
 	return lock, nil
 }
 
+// create makes a folder where there is none, and those above it that are missing. Then all their names are durable: a crash of the machine
+// would take along what is in them.
+func create(folder string, sync func(*os.File) error) error {
+	var above []string // of those that are missing
+	for at := filepath.Clean(folder); ; at = filepath.Dir(at) {
+		if _, err := os.Stat(at); !errors.Is(err, os.ErrNotExist) {
+			break
+		}
+		above = append(above, filepath.Dir(at))
+	}
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return err
+	}
+	for _, path := range above {
+		parent, err := os.Open(path)
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(sync(parent), parent.Close()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (j *Journal) apply(kind byte, key string, at place) {
 	switch kind {
 	case putOne:
@@ -99,17 +126,17 @@ func (j *Journal) apply(kind byte, key string, at place) {
 
 // Each tells of every key and its value, in the order of their writing. A value stays valid.
 func (j *Journal) Each(yield func(key string, value []byte) error) error {
-	for _, s := range j.segments {
+	for i := range j.segments {
+		s := &j.segments[i]
 		r, err := read(s.path)
 		for err == nil {
-			number := r.number
 			var changes []byte
 			if changes, err = r.next(); changes == nil {
 				break
 			}
-			for i := uint32(0); len(changes) > 0 && err == nil; i++ {
+			for at := r.from; len(changes) > 0 && err == nil; at = r.at - len(changes) {
 				_, key, value, rest, _ := nextChange(changes)
-				if key := string(key); j.places.names(key, number, i) {
+				if key := string(key); j.places.names(key, s.number, uint32(at)) {
 					err = yield(key, value)
 				}
 				changes = rest
@@ -142,12 +169,19 @@ func (j *Journal) size() (n int64) {
 
 // Close lets the folder go.
 func (j *Journal) Close() error {
-	j.failed = errors.Join(j.failed, errClosed)
+	j.fail(errors.Join(j.failed, errClosed))
 	var err error
 	if j.file != nil {
 		err = j.file.Close()
 	}
 	return errors.Join(err, j.lock.Close())
+}
+
+// fail says why nothing is written or read any more.
+func (j *Journal) fail(why error) {
+	j.mu.Lock()
+	j.failed = why
+	j.mu.Unlock()
 }
 
 var errClosed = errors.New("it is closed")

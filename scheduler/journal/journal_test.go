@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -46,6 +47,9 @@ func TestItHoldsWhatWasWritten(t *testing.T) {
 			"": func(t *rapid.T) {
 				if got := content(t, j); !maps.Equal(got, want) {
 					t.Fatalf("holds %q, want %q", got, want)
+				}
+				if got := told(t, j, append(slices.Collect(maps.Keys(want)), "nobody")...); !maps.Equal(got, want) {
+					t.Fatalf("one by one %q, want %q", got, want)
 				}
 				if j.Keys() != int64(len(want)) {
 					t.Fatalf("%d keys, want %d", j.Keys(), len(want))

@@ -12,6 +12,7 @@ func (j *Journal) load() (err error) {
 		return fmt.Errorf("journal: %w", err)
 	}
 	for i := range j.segments {
+		j.segments[i].number = uint32(i)
 		if err := j.loadSegment(i); err != nil {
 			return err
 		}
@@ -56,7 +57,7 @@ func (j *Journal) loadSegment(i int) error {
 		return r.damaged(fmt.Sprintf("it begins with group %d where %d has to follow: a file is missing, or cut short", r.number, j.number))
 	}
 	for {
-		number := r.number
+		begin := r.at
 		changes, err := r.next()
 		if t, unfinished := err.(torn); unfinished {
 			if !newest {
@@ -75,12 +76,13 @@ func (j *Journal) loadSegment(i int) error {
 		if changes == nil {
 			break
 		}
-		if !j.index(number, changes) {
+		if !j.index(s, r.from, changes) {
 			return r.damaged("its changes make no sense, although they are as they were written: by another version?")
 		}
+		s.groups = append(s.groups, uint32(begin))
 	}
-	s.size, j.number = int64(r.at), r.number
-	j.salt, j.sum = r.salt, r.sum
+	s.size, s.salt = int64(r.at), r.salt
+	j.number, j.sum = r.number, r.sum
 	return nil
 }
 
@@ -100,9 +102,9 @@ func (j *Journal) unbegun(s *segment, newest bool) error {
 	return nil
 }
 
-// index takes the changes of a group.
-func (j *Journal) index(group int64, changes []byte) bool {
-	for i := uint32(0); len(changes) > 0; i++ {
+// index takes the changes of a group, which begin at an offset of a segment.
+func (j *Journal) index(s *segment, at int, changes []byte) bool {
+	for len(changes) > 0 {
 		kind, key, _, rest, ok := nextChange(changes)
 		if ok && kind == begins {
 			j.begins, ok = numberOf(key)
@@ -110,8 +112,9 @@ func (j *Journal) index(group int64, changes []byte) bool {
 		if !ok {
 			return false
 		}
-		j.apply(kind, string(key), place{group, i, uint32(len(changes) - len(rest))})
-		changes = rest
+		change := changes[:len(changes)-len(rest)]
+		j.apply(kind, string(key), placeOf(s, at, change))
+		at, changes = at+len(change), rest
 	}
 	return true
 }

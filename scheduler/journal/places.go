@@ -6,11 +6,12 @@ import (
 	"strings"
 )
 
-// place is where the newest value of a key stands: the change with this index in a group.
+// place is where the newest value of a key stands, and what tells whether it still stands there as it was written.
 type place struct {
-	group int64
-	index uint32
-	size  uint32 // of the change
+	segment uint32 // its number in this process
+	at      uint32 // offset of the change in the file
+	size    uint32 // of the change
+	sum     uint32 // CRC-32C of the change, without its mask
 }
 
 // places finds the place of every key. Keys of one family are together, so that to drop them costs what is dropped, and not a look at
@@ -48,10 +49,10 @@ func (p *places) of(key string) map[string]place {
 	return p.loose
 }
 
-// names says whether the newest value of a key is that change of a group.
-func (p *places) names(key string, group int64, index uint32) bool {
-	at, ok := p.of(key)[key]
-	return ok && at.group == group && at.index == index
+// names says whether the newest value of a key is the change at this offset of a segment.
+func (p *places) names(key string, segment, at uint32) bool {
+	newest, ok := p.of(key)[key]
+	return ok && newest.segment == segment && newest.at == at
 }
 
 func (p *places) put(key string, at place) {

@@ -16,8 +16,11 @@ const ending = ".journal"
 
 // segment is one file.
 type segment struct {
-	path string
-	size int64
+	path   string
+	number uint32 // in this process: one more than that of the segment before it
+	size   int64
+	salt   uint32
+	groups []uint32 // where each of its groups begins
 }
 
 func nameOf(first int64) string { return fmt.Sprintf("%016x%s", first, ending) }
@@ -64,6 +67,7 @@ type reader struct {
 	path string
 	text []byte
 	at   int
+	from int // where the changes begin that next has returned
 	salt uint32
 
 	number int64 // of the next group
@@ -107,7 +111,7 @@ func (r *reader) next() ([]byte, error) {
 		changes := rest[headSize : headSize+f.length : headSize+f.length]
 		if f.sum == sumOf(rest[:headSize], changes, r.sum) {
 			mask(changes, r.salt, f.number)
-			r.at, r.number, r.sum = r.at+headSize+f.length, r.number+1, f.sum
+			r.from, r.at, r.number, r.sum = r.at+headSize, r.at+headSize+f.length, r.number+1, f.sum
 			return changes, nil
 		}
 	}

@@ -58,6 +58,23 @@ func TestEveryWriteIsSynced(t *testing.T) {
 	}
 }
 
+// The names of folders that are made are durable before anything is in them, and those of others are not touched.
+func TestANewFolderIsSynced(t *testing.T) {
+	above := t.TempDir()
+	folder := filepath.Join(above, "all", "s1")
+	for _, want := range [][]synced{{{name: "all"}, {name: filepath.Base(above)}, {name: "s1"}}, {{nameOf(1), headerSize}, {name: "s1"}}} {
+		var log []synced
+		j, err := open(folder, quiet, watching(several, &log))
+		if err != nil {
+			t.Fatal(err)
+		}
+		closeIt(t, j)
+		if len(log) < len(want) || !slices.Equal(log[:len(want)], want) {
+			t.Errorf("%v, want %v first", log, want)
+		}
+	}
+}
+
 // A segment goes when the group that says so is durable, and the next one goes when that one has gone for good.
 func TestARemovalIsSynced(t *testing.T) {
 	folder := t.TempDir()

@@ -19,8 +19,8 @@ func (j *Journal) Write(changes []scheduler.Change) error {
 		return nil
 	}
 	if err := j.write(changes); err != nil {
-		j.failed = fmt.Errorf("cannot be written: %w. See to the disk (df, dmesg) and start the scheduler again: "+
-			"what it has acknowledged is there", err)
+		j.fail(fmt.Errorf("cannot be written: %w. See to the disk (df, dmesg) and start the scheduler again: "+
+			"what it has acknowledged is there", err))
 		return fmt.Errorf("journal %s %w", j.folder, j.failed)
 	}
 	j.publish()
@@ -33,16 +33,43 @@ func (j *Journal) write(changes []scheduler.Change) error {
 			return err
 		}
 	}
+	if err := j.tidies(); err != nil {
+		return err
+	}
+	moved, err := j.append(changes)
+	if err != nil {
+		return err
+	}
+	if err := j.sync(j.file); err != nil {
+		return err
+	}
+	if cap(j.text) > mostText {
+		j.text = nil
+	}
+	if moved {
+		return j.removeOldest() // the group says that it may go
+	}
+	return nil
+}
+
+// append writes a group. Until it is done nobody goes by the places of its values.
+func (j *Journal) append(changes []scheduler.Change) (moved bool, err error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	defer func() {
+		if err != nil && j.failed == nil {
+			j.failed = err // before anybody reads where nothing was written
+		}
+	}()
 	if cap(j.text) < headSize {
 		j.text = make([]byte, headSize, 1<<16)
 	}
 	j.text = j.text[:headSize]
-	group, index := j.number, uint32(0)
+	s := j.newest()
 	add := func(kind byte, key string, value []byte) {
 		before := len(j.text)
 		j.text = appendChange(j.text, kind, key, value)
-		j.apply(kind, key, place{group, index, uint32(len(j.text) - before)})
-		index++
+		j.apply(kind, key, placeOf(s, int(s.size)+before, j.text[before:]))
 	}
 	for i := range changes {
 		switch c := &changes[i]; {
@@ -54,34 +81,25 @@ func (j *Journal) write(changes []scheduler.Change) error {
 			add(dropOne, c.Key, nil)
 		}
 	}
-	moved, err := j.move(add)
-	if err != nil {
-		return err
+	if moved, err = j.move(add); err != nil {
+		return false, err
 	}
 	if moved {
 		j.begins = firstOf(j.segments[1].path)
 		add(begins, keyOf(j.begins), nil)
 	}
 	if len(j.text) > maxGroup {
-		return fmt.Errorf("a group of %d bytes: at most %d", len(j.text), maxGroup)
+		return false, fmt.Errorf("a group of %d bytes: at most %d", len(j.text), maxGroup)
 	}
-	mask(j.text[headSize:], j.salt, group)
-	sum := seal(j.text, group, j.salt, j.sum)
+	mask(j.text[headSize:], s.salt, j.number)
+	sum := seal(j.text, j.number, s.salt, j.sum)
 	if _, err := j.file.Write(j.text); err != nil {
-		return err
+		return false, err
 	}
-	if err := j.sync(j.file); err != nil {
-		return err
-	}
-	j.newest().size += int64(len(j.text))
-	j.sum, j.number = sum, group+1
-	if cap(j.text) > mostText {
-		j.text = nil
-	}
-	if moved {
-		return j.removeOldest() // the group says that it may go
-	}
-	return nil
+	s.groups = append(s.groups, uint32(s.size))
+	s.size += int64(len(j.text))
+	j.sum, j.number = sum, j.number+1
+	return moved, nil
 }
 
 // mostText is how large a buffer is kept.
@@ -118,24 +136,32 @@ func (j *Journal) extend() error {
 	if j.file != nil {
 		err = j.file.Close()
 	}
-	j.segments = append(j.segments, segment{path, int64(len(header))})
-	j.file, j.salt, j.sum = file, salt, sum
+	s := segment{path: path, size: int64(len(header)), salt: salt}
+	if len(j.segments) > 0 {
+		s.number = j.newest().number + 1
+	}
+	j.mu.Lock()
+	j.segments = append(j.segments, s)
+	j.mu.Unlock()
+	j.file, j.sum = file, sum
 	return err
 }
 
-// move takes live values of the oldest segment along while less than half of the folder is needed: twice the bytes of the group, so
-// that the folder shrinks faster than it grows. It reports whether the oldest segment holds none any more.
+// tidies opens the oldest segment, so that it goes, when less than half of the folder is needed.
+func (j *Journal) tidies() (err error) {
+	if j.oldest == nil && len(j.segments) > 1 && j.size() >= 2*j.places.live+j.spare {
+		j.oldest, err = read(j.segments[0].path)
+	}
+	return err
+}
+
+// move takes live values of the oldest segment along, if that is to go: twice the bytes of the group, so that the folder shrinks faster
+// than it grows. It reports whether the oldest segment holds none any more.
 func (j *Journal) move(add func(kind byte, key string, value []byte)) (all bool, err error) {
 	if j.oldest == nil {
-		if len(j.segments) < 2 || j.size() < 2*j.places.live+j.spare {
-			return false, nil
-		}
-		if j.oldest, err = read(j.segments[0].path); err != nil {
-			return false, err
-		}
+		return false, nil
 	}
 	for most, from := 3*len(j.text), j.oldest.at; len(j.text) < most && j.oldest.at-from < moveBytes; {
-		number := j.oldest.number
 		changes, err := j.oldest.next()
 		if err != nil {
 			return false, err
@@ -143,9 +169,9 @@ func (j *Journal) move(add func(kind byte, key string, value []byte)) (all bool,
 		if changes == nil {
 			return true, nil
 		}
-		for i := uint32(0); len(changes) > 0; i++ {
+		for at := j.oldest.from; len(changes) > 0; at = j.oldest.at - len(changes) {
 			_, key, value, rest, _ := nextChange(changes)
-			if key := string(key); j.places.names(key, number, i) {
+			if key := string(key); j.places.names(key, j.segments[0].number, uint32(at)) {
 				add(putOne, key, value)
 			}
 			changes = rest
@@ -161,7 +187,9 @@ const moveBytes = 1 << 20
 // said any more: there is no older one.
 func (j *Journal) removeOldest() error {
 	path := j.segments[0].path
+	j.mu.Lock()
 	j.oldest, j.segments = nil, append(j.segments[:0], j.segments[1:]...)
+	j.mu.Unlock()
 	if err := os.Remove(path); err != nil {
 		return err
 	}

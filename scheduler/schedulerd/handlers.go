@@ -82,7 +82,11 @@ func (d *Daemon) await(ctx context.Context, wait time.Duration, ask func() (done
 	defer deadline.Stop()
 	for timedOut := false; ; {
 		d.mu.Lock()
-		done := ask() || timedOut
+		done := false
+		if err := d.whole(func() { done = ask() || timedOut }); err != nil {
+			d.mu.Unlock()
+			return err
+		}
 		news := d.news
 		d.record.note()
 		upTo := d.replica.Recorded()
@@ -126,9 +130,13 @@ func (d *Daemon) Cancel(ctx context.Context, taskID string) (found bool, err err
 
 // Tasks answers a task query.
 func (d *Daemon) Tasks(_ context.Context, q cluster.TaskQuery) ([]cluster.TaskStatus, error) {
+	var list []cluster.TaskStatus
 	d.mu.Lock()
-	list := d.replica.Query(q)
+	err := d.whole(func() { list = d.replica.Query(q) })
 	d.mu.Unlock()
+	if err != nil {
+		return nil, err
+	}
 	for i := range list {
 		if list[i].Record != nil {
 			record := *list[i].Record

@@ -24,10 +24,11 @@ func (d *Daemon) Jobs(ctx context.Context, q cluster.JobQuery) ([]cluster.JobSta
 }
 
 // JobTasks lists tasks of a job.
-func (d *Daemon) JobTasks(_ context.Context, q cluster.JobTaskQuery) ([]cluster.JobTask, error) {
+func (d *Daemon) JobTasks(_ context.Context, q cluster.JobTaskQuery) (list []cluster.JobTask, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.replica.JobTasks(&q), nil
+	err = d.whole(func() { list = d.replica.JobTasks(&q) })
+	return list, err
 }
 
 // CancelJob cancels what has not ended of a job, and returns how many tasks that is.

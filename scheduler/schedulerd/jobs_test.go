@@ -1,7 +1,6 @@
 package schedulerd
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"testing"
@@ -104,9 +103,7 @@ func TestAJobThatEndedBefore(t *testing.T) {
 	start(t, data)
 	cfg := keeping(t, data.Addr(), t.TempDir())
 	d := newDaemon(t, cfg)
-	ctx, stop := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- d.Run(ctx) }()
+	stop, ended := begun(t, d)
 	w := startWorker(t, "w", data.Addr())
 	untilReady(t, d, 1)
 	c := clientOf(t, d)

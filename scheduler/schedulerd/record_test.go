@@ -41,6 +41,14 @@ func clientOf(t testing.TB, d *Daemon) *rpc.SchedulerClient {
 	return client
 }
 
+// begun runs a service until stop is called, or it ends by itself; ended tells how.
+func begun(t testing.TB, d *Daemon) (stop func(), ended <-chan error) {
+	ctx, stop := context.WithCancel(t.Context())
+	result := make(chan error, 1)
+	go func() { result <- d.Run(ctx) }()
+	return stop, result
+}
+
 // What a scheduler has accepted when it is told to stop, the next one ends: tasks that run, results that nobody has collected; and that is
 // no failure.
 func TestTheNextProcessGoesOn(t *testing.T) {
@@ -48,9 +56,7 @@ func TestTheNextProcessGoesOn(t *testing.T) {
 	start(t, data)
 	cfg := keeping(t, data.Addr(), t.TempDir())
 	d := newDaemon(t, cfg)
-	ctx, stop := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- d.Run(ctx) }()
+	stop, ended := begun(t, d)
 	worker := startWorker(t, "w1", data.Addr())
 	untilReady(t, d, 1)
 	client := clientOf(t, d)

@@ -135,9 +135,7 @@ func TestALongDrainLeavesNoTask(t *testing.T) {
 	cfg := keeping(t, data.Addr(), t.TempDir())
 	cfg.DrainTimeout = time.Hour
 	d := newDaemon(t, cfg)
-	ctx, stop := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- d.Run(ctx) }()
+	stop, ended := begun(t, d)
 	worker := startWorker(t, "w1", data.Addr())
 	untilReady(t, d, 1)
 	client := clientOf(t, d)

@@ -154,6 +154,17 @@ func (s pebbleStore) each(f func()) error {
 	return it.Close()
 }
 
+func (s pebbleStore) values(f func(key, value string)) error {
+	it, err := s.db.NewIter(nil)
+	if err != nil {
+		return err
+	}
+	for it.First(); it.Valid(); it.Next() {
+		f(string(it.Key()), string(it.Value()))
+	}
+	return it.Close()
+}
+
 func (s pebbleStore) close() error { return s.db.Close() }
 
 type boltStore struct{ db *bbolt.DB }
@@ -188,6 +199,12 @@ func (s boltStore) write(puts, deletes []uint64) error {
 func (s boltStore) each(f func()) error {
 	return s.db.View(func(tx *bbolt.Tx) error {
 		return tx.Bucket(bucket).ForEach(func(_, _ []byte) error { f(); return nil })
+	})
+}
+
+func (s boltStore) values(f func(key, value string)) error {
+	return s.db.View(func(tx *bbolt.Tx) error {
+		return tx.Bucket(bucket).ForEach(func(k, v []byte) error { f(string(k), string(v)); return nil })
 	})
 }
 
