@@ -52,7 +52,8 @@ func (s *Security) validate(r *report) {
 	}
 }
 
-// validateBundles checks, for an inventory, where bundles are, and that no two of the inventory, and nobody of it and who runs commands, would have the same bundle.
+// validateBundles checks, for an inventory, the folder of its bundles, and that no two services, or one and who runs commands, would have
+// the same.
 func (c *Config) validateBundles(r *report) {
 	if c.Security.Folder == "" || len(c.Hosts) == 0 {
 		return

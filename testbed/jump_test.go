@@ -96,6 +96,7 @@ func (l *lab) interrupted(h labHost) {
 		}
 		o := wait()
 		executortest.Eventually(l.t, "the replay has ended there", func() bool { return !running() })
+		executortest.Eventually(l.t, "what was lent for it is gone", func() bool { return !strings.Contains(l.keys(h), "/lent-") })
 		tasks := l.inside(h, "ops", "cat /home/ops/dodoor/rows/out/"+name+"/*/tasks.csv")
 		if n := strings.Count(tasks, "not submitted: the run was stopped"); n < 90 || strings.Count(tasks, "\n") != 101 {
 			l.t.Errorf("%s: rows\n%s", name, tasks)

@@ -127,8 +127,8 @@ func (o *certsCommand) all() int {
 		return o.fail(exitFailed, err)
 	}
 	if a.Domain() != c.Security.Domain {
-		return o.fail(exitUsage, fmt.Errorf("%s has the domain %q (security.domain), the authority in %s is of %q: another -ca, or another domain",
-			o.conf, c.Security.Domain, o.ca, a.Domain()))
+		return o.fail(exitUsage, fmt.Errorf("%s has the domain %q (security.domain), the authority in %s is of %q: take another -ca, "+
+			"or that domain", o.conf, c.Security.Domain, o.ca, a.Domain()))
 	}
 	report := newCertsReport()
 	for _, id := range ids {

@@ -22,6 +22,8 @@ func TestHintsRepeatHowTheClusterIsFound(t *testing.T) {
 		{[]string{"-schedulers", "h:1, h:2", "-datastore", "h:3"}, "dodoor logs -datastore h:3 -schedulers h:1,h:2 j.1"},
 		{[]string{"-conf", "my conf.toml", "-datastore", "7"}, "dodoor logs -conf 'my conf.toml' -datastore 7 j.1"},
 		{[]string{"-cluster", "prod"}, "dodoor logs -cluster prod j.1"},
+		{[]string{"-conf", "c.toml", "-set", "security.user=me", "-set", "log.level=warn"},
+			"dodoor logs -conf c.toml -set security.user=me j.1"},
 	} {
 		o := newOptions("tasks", "", "", "local", io.Discard)
 		o.visitFlags()

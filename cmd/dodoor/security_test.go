@@ -113,3 +113,15 @@ func TestCommandsWithCertificates(t *testing.T) {
 		}
 	}
 }
+
+// Bundles are made in the domain and for the operator that the configuration names, or not at all.
+func TestCertificatesOfTheConfiguration(t *testing.T) {
+	s := newAuthority(t)
+	const text = "[[class]]\nname = \"c\"\ncores = 1\nmemory_mb = 1\n[security]\nfolder = \"certs\"\n"
+	lab := write(t, "lab.toml", text+"user = \"carol\"\n")
+	if printed := s.does("all", "-conf", lab, "-out", s.folder); !strings.Contains(printed, "operator carol") {
+		t.Errorf("no bundle of who runs commands:\n%s", printed)
+	}
+	other := write(t, "other.toml", text+"domain = \"lab\"\n")
+	s.refuses(exitUsage, `has the domain "lab" (security.domain), the authority in `, "all", "-conf", other, "-out", s.at("other"))
+}

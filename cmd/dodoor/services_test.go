@@ -9,9 +9,19 @@ import (
 
 // Who supervises a service goes by its exit code: 2 would be the same again, 1 may pass.
 func TestExitCodesForSupervisors(t *testing.T) {
-	_, stderr, code := dodoor("datastore", "-listen", "192.0.2.1:20510") // RFC 5737: nobody's address
-	if code != exitFailed || !strings.Contains(stderr, "cannot assign requested address") {
-		t.Errorf("an address that is not there yet: exit code %d, %s", code, stderr)
+	const nobodys = "192.0.2.1:20510" // RFC 5737
+	for _, c := range []struct {
+		set, says string
+		code      int
+	}{
+		{"security.insecure=true", "cannot assign requested address", exitFailed},
+		{"security.insecure=true", "plaintext: whoever reaches this address may do anything", exitFailed},
+		{"security.insecure=false", nobodys + `", which other machines reach`, exitUsage},
+		{"security.folder=" + t.TempDir(), "no bundle of the datastore datastore", exitFailed}, // it may come
+	} {
+		if _, stderr, code := dodoor("datastore", "-listen", nobodys, "-set", c.set); code != c.code || !strings.Contains(stderr, c.says) {
+			t.Errorf("%+v: exit code %d, %s", c, code, stderr)
+		}
 	}
 	folder := t.TempDir()
 	binary := filepath.Join(folder, "bin", "dodoor")
