@@ -73,8 +73,8 @@ func (c *client) load(ctx context.Context, perSecond int, duration time.Duration
 		case <-ticker.C:
 		}
 		for due := int(time.Since(begin).Seconds() * float64(perSecond)); i < due; i++ {
-			id := fmt.Sprintf("%s-%d", prefix, i)
-			c.work.Go(func() { c.submit(id, i, duration) })
+			id, first := fmt.Sprintf("%s-%d", prefix, i), i
+			c.work.Go(func() { c.submit(id, first, duration) })
 		}
 	}
 }
