@@ -99,7 +99,8 @@ func (p *page) ended(after string) {
 		return
 	}
 	newest(&p.r.results.claimed, &p.r.results.others, before, func(e *ended) bool {
-		return !p.by.Sees(e.user) || p.job != "" && e.in.job != p.job || p.addEnded(e)
+		ranAgain := p.r.results.byID[e.id] != e || p.r.tasks[e.id] != nil // its other record is told, which is the one found by its id
+		return ranAgain || !p.by.Sees(e.user) || p.job != "" && e.in.job != p.job || p.addEnded(e)
 	})
 }
 

@@ -72,6 +72,35 @@ func TestTasksPageByPage(t *testing.T) {
 	}
 }
 
+// A task that ran again has two records for a while. It comes once, and no page begins anew at its newer one.
+func TestTasksThatRanAgainPageByPage(t *testing.T) {
+	const n = 7
+	r := failedTasks(t, n, n)
+	actions, _, err := r.RetryJob(0, cluster.Everybody, "j")
+	if err != nil {
+		t.Fatal(err)
+	}
+	waiting := append([]Dispatch(nil), actions.Send...)
+	for open := n; open >= 0; open-- {
+		for most := 1; most <= n+1; most++ {
+			q, seen := cluster.TaskQuery{Max: most, For: cluster.Everybody}, 0
+			for list := r.Query(q); len(list) > 0; list = r.Query(q) {
+				if seen += len(list); seen > n {
+					t.Fatalf("%d open, pages of %d: more than there are", open, most)
+				}
+				last := list[len(list)-1]
+				q.After, q.Ended = last.ID, last.Phase == cluster.Ended
+			}
+			if seen != n {
+				t.Errorf("%d open, pages of %d: %d tasks", open, most, seen)
+			}
+		}
+		if open > 0 {
+			waiting = append(waiting[1:], finish(t, r, 0, waiting[0], cluster.Finished).Send...)
+		}
+	}
+}
+
 // BenchmarkTasksPage is a page of the tasks of a scheduler that has a million.
 func BenchmarkTasksPage(b *testing.B) {
 	r := waitingTasks(b, 1_000_000, Given)
