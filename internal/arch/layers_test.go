@@ -51,7 +51,7 @@ var layers = map[string][]string{
 	"internal/progress":     {},
 	"internal/terminal":     {},
 	"internal/rpc":          {"internal/cluster", "internal/identity", "internal/poll", "gen-go/dodoor"},
-	"internal/telemetry":    {"internal/cluster"},
+	"internal/telemetry":    {"internal/cluster", "internal/identity", "internal/wholefile"},
 	"internal/procfs":       {},
 	"internal/cgroup":       {"internal/poll", "internal/procfs"},
 	"internal/procgroup":    {"internal/cgroup", "internal/procfs"},

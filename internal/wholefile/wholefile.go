@@ -4,6 +4,7 @@ package wholefile
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -29,6 +30,31 @@ func WriteSecret(path string, text []byte) error {
 		_, err := w.Write(text)
 		return err
 	})
+}
+
+// ReadSecret reads a file that its owner alone may read. It fails where group or others may read or write it, where it is no regular
+// file, or has more than limit bytes.
+func ReadSecret(path string, limit int64) ([]byte, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is no file", path)
+	}
+	if mode := info.Mode().Perm(); mode&0o077 != 0 {
+		return nil, fmt.Errorf("%s may be read or written by others (%#o): chmod 600 it", path, mode)
+	}
+	text, err := io.ReadAll(io.LimitReader(file, limit+1))
+	if err == nil && int64(len(text)) > limit {
+		err = fmt.Errorf("%s is larger than %d bytes", path, limit)
+	}
+	return text, err
 }
 
 func writeBy(path string, mode fs.FileMode, write func(io.Writer) error) error {
