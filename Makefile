@@ -19,8 +19,8 @@ DEMO_OUT := out/demo
 
 heading = @printf '\n== %s\n' '$(1)'
 
-.PHONY: help build demo chaos reliability mutate reproduce calibrate functionbench test explore bench bench-run fmt gen verify-gen clean \
-	deps fmt-check vet arch lint image race fuzz vulncheck smoke quickstart
+.PHONY: help build demo chaos reliability mutate reproduce calibrate functionbench test explore bench bench-run fmt gen verify-gen notices verify-notices \
+	clean deps fmt-check vet arch lint image race fuzz vulncheck smoke quickstart
 
 help: ## explains the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -51,8 +51,9 @@ functionbench: build ## runs real containers: image, profile, five policies comp
 	scripts/functionbench
 
 # Fuzzing draws other inputs every time: it belongs to explore. What it has found is tried by every go test.
-test: deps fmt-check vet verify-gen arch lint image race vulncheck smoke quickstart chaos ## runs all that CI runs
+test: deps fmt-check vet verify-gen verify-notices arch lint image race vulncheck smoke quickstart chaos ## runs all that CI runs
 	$(call heading,everything passed)
+	@cat $(UNCHECKED) 2>/dev/null || true
 
 # No Docker, no root, no program beside Go, no real work, no race detector.
 check: fmt-check vet arch ## runs what one runs before every commit, about a minute on two idle cores
@@ -112,6 +113,14 @@ gen: ## generates gen-go from thrift/dodoor.thrift
 	$(call heading,generating gen-go)
 	scripts/gen
 
+notices: ## writes NOTICES, the licences of what dodoor links
+	$(call heading,licences of what is linked)
+	scripts/notices
+
+verify-notices: ## checks that NOTICES is what notices would write
+	$(call heading,licences of what is linked)
+	scripts/verify-notices
+
 verify-gen: ## checks that gen-go is what gen would write
 	$(call heading,generated code)
 	scripts/verify-gen
@@ -163,9 +172,10 @@ fuzz:
 	$(call heading,fuzz targets)
 	scripts/fuzz
 
+UNCHECKED := bin/not-checked
 vulncheck: $(GOVULNCHECK)
 	$(call heading,known vulnerabilities)
-	scripts/vulncheck $(GOVULNCHECK)
+	scripts/vulncheck $(GOVULNCHECK) $(UNCHECKED)
 
 smoke:
 	$(call heading,the demo from end to end)
