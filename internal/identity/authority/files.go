@@ -59,7 +59,7 @@ func writeKey(path string, key *ecdsa.PrivateKey) error {
 	if err != nil {
 		return err
 	}
-	return wholefile.WriteSecret(path, pem.EncodeToMemory(&pem.Block{Type: keyBlock, Bytes: der}))
+	return wholefile.Write(path, pem.EncodeToMemory(&pem.Block{Type: keyBlock, Bytes: der}))
 }
 
 func readKey(path string) (*ecdsa.PrivateKey, error) {
