@@ -19,8 +19,8 @@ DEMO_OUT := out/demo
 
 heading = @printf '\n== %s\n' '$(1)'
 
-.PHONY: help build demo chaos reliability mutate reproduce calibrate functionbench test explore bench bench-run fmt gen verify-gen notices verify-notices \
-	clean deps fmt-check vet arch lint image race fuzz vulncheck smoke quickstart
+.PHONY: help build demo chaos reliability secure mutate reproduce calibrate functionbench test explore bench bench-run fmt gen verify-gen \
+	notices verify-notices clean deps fmt-check vet arch lint image race fuzz vulncheck smoke quickstart
 
 help: ## explains the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -77,6 +77,10 @@ reliability: build ## measures docs/reliability.md: separate processes, one faul
 	go test -count=1 -v -timeout 60m ./reliability -figures
 	go test -run '^$$' -bench Accepted -benchtime 20000x ./scheduler/schedulerd
 	go test -run '^$$' -bench TakenUp -benchtime 3x ./scheduler/schedulerd
+
+secure: ## compares mutual TLS with plaintext: throughput, delays, and how soon all are back after a restart; eight minutes
+	$(call heading,what identities cost: nothing else should run)
+	go test -count=1 -v -timeout 60m ./experiment -run '^TestCostOfIdentities$$' -secure 20000
 
 # Every run makes other draws and inputs: what it finds was there before, whoever runs it.
 EXPLORE := 20000

@@ -24,7 +24,8 @@ func TestFilesOfRunsAreTheirOwners(t *testing.T) {
 	}
 	l := running(t, `process.allow=["*"]`, `worker.executor="process"`, fmt.Sprintf("worker.spool=%q", in("spool")),
 		fmt.Sprintf("scheduler.journal=%q", in("journal")))
-	does("run", "-conf", "single", "-datastore", l.Address(), "-out", in("printed"), "--", "sh", "-c", "echo {}; echo more >&2", ":::", "a", "b")
+	does("run", "-conf", "single", "-datastore", l.Address(), "-out", in("printed"), "--", "sh", "-c",
+		"echo {}; echo more >&2", ":::", "a", "b")
 	trace := filepath.Join(t.TempDir(), "trace.csv")
 	if err := os.WriteFile(trace, []byte("0,1,32,0,1,0,simulated,short\n1,1,32,0,1,1,simulated,short\n"), 0o600); err != nil {
 		t.Fatal(err)
