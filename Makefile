@@ -19,8 +19,8 @@ DEMO_OUT := out/demo
 
 heading = @printf '\n== %s\n' '$(1)'
 
-.PHONY: help build demo chaos reliability hostile mutate reproduce calibrate functionbench test explore bench bench-run fmt gen verify-gen clean \
-	deps fmt-check vet arch lint image race fuzz vulncheck smoke quickstart
+.PHONY: help build demo chaos reliability hostile secure mutate reproduce calibrate functionbench test explore bench bench-run fmt gen \
+	verify-gen notices verify-notices clean deps fmt-check vet arch lint image race fuzz vulncheck smoke quickstart
 
 help: ## explains the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -51,8 +51,9 @@ functionbench: build ## runs real containers: image, profile, five policies comp
 	scripts/functionbench
 
 # Fuzzing draws other inputs every time: it belongs to explore. What it has found is tried by every go test.
-test: deps fmt-check vet verify-gen arch lint image race vulncheck smoke quickstart chaos ## runs all that CI runs
+test: deps fmt-check vet verify-gen verify-notices arch lint image race vulncheck smoke quickstart chaos ## runs all that CI runs
 	$(call heading,everything passed)
+	@cat $(UNCHECKED) 2>/dev/null || true
 
 # No Docker, no root, no program beside Go, no real work, no race detector.
 check: fmt-check vet arch ## runs what one runs before every commit, about a minute on two idle cores
@@ -80,6 +81,9 @@ reliability: build ## measures docs/reliability.md: separate processes, one faul
 hostile: build ## measures what peers that mean no good cost others: ten thousand connections and more; five minutes
 	$(call heading,hostile peers: nothing else should run)
 	go test -count=1 -v -timeout 30m ./reliability -run 'TestHostile$$' -hostile
+secure: ## compares mutual TLS with plaintext: throughput, delays, and how soon all are back after a restart; eight minutes
+	$(call heading,what identities cost: nothing else should run)
+	go test -count=1 -v -timeout 60m ./experiment -run '^TestCostOfIdentities$$' -secure 20000
 
 # Every run makes other draws and inputs: what it finds was there before, whoever runs it.
 EXPLORE := 20000
@@ -115,6 +119,14 @@ fmt: ## formats the Go files
 gen: ## generates gen-go from thrift/dodoor.thrift
 	$(call heading,generating gen-go)
 	scripts/gen
+
+notices: ## writes NOTICES, the licences of what dodoor links
+	$(call heading,licences of what is linked)
+	scripts/notices
+
+verify-notices: ## checks that NOTICES is what notices would write
+	$(call heading,licences of what is linked)
+	scripts/verify-notices
 
 verify-gen: ## checks that gen-go is what gen would write
 	$(call heading,generated code)
@@ -155,7 +167,8 @@ image:
 	scripts/functionbench-image || [[ $${CI:-} != true ]]
 
 # Two packages at a time, but those whose tests run real work one by one: it needs the cores for itself.
-REAL_WORK := dodoor/cmd/dodoor dodoor/functionbench dodoor/reliability dodoor/testbed dodoor/internal/manual $(addprefix dodoor/,internal/cgroup internal/keeper internal/procfs internal/procgroup internal/vm) \
+REAL_WORK := dodoor/cmd/dodoor dodoor/functionbench dodoor/reliability dodoor/testbed dodoor/internal/manual \
+	$(addprefix dodoor/,internal/cgroup internal/keeper internal/procfs internal/procgroup internal/vm) \
 	$(addprefix dodoor/worker/executor/,docker process stressng)
 race:
 	$(call heading,tests under the race detector)
@@ -167,9 +180,10 @@ fuzz:
 	$(call heading,fuzz targets)
 	scripts/fuzz
 
+UNCHECKED := bin/not-checked
 vulncheck: $(GOVULNCHECK)
 	$(call heading,known vulnerabilities)
-	scripts/vulncheck $(GOVULNCHECK)
+	scripts/vulncheck $(GOVULNCHECK) $(UNCHECKED)
 
 smoke:
 	$(call heading,the demo from end to end)

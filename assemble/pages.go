@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"dodoor/conf"
+	"dodoor/internal/identity"
 	"dodoor/internal/telemetry"
 )
 
@@ -16,16 +17,22 @@ type Pages struct {
 	Stop func()
 }
 
-// StartPages serves the metrics of some services. They are ready while ready returns nil.
-func StartPages(c *conf.Config, log *slog.Logger, ready func() error, registries ...*telemetry.Registry) (*Pages, error) {
+// StartPages serves the metrics of some services. They are ready while ready returns nil. On an address that other machines reach it
+// goes by the bundle, if there is one.
+func StartPages(c *conf.Config, b *identity.Bundle, log *slog.Logger, ready func() error, registries ...*telemetry.Registry,
+) (*Pages, error) {
 	if c.HTTP.Listen == "" {
 		return &Pages{Addr: "off", Stop: func() {}}, nil
 	}
 	if err := c.Security.Permits("http.listen", c.HTTP.Listen); err != nil {
 		return nil, err
 	}
+	access, err := accessOf(c, b)
+	if err != nil {
+		return nil, err
+	}
 	server, err := telemetry.NewServer(telemetry.ServerConfig{Addr: c.HTTP.Listen, Registries: registries, Ready: ready, Pprof: c.HTTP.Pprof,
-		Log: log})
+		Access: access, Log: log})
 	if err != nil {
 		return nil, fmt.Errorf("http: %w", err)
 	}
@@ -40,4 +47,17 @@ func StartPages(c *conf.Config, log *slog.Logger, ready func() error, registries
 		cancel()
 		running.Wait()
 	}}, nil
+}
+
+// accessOf is who may ask for pages. On this machine alone they are plaintext, with a token if there is one.
+func accessOf(c *conf.Config, b *identity.Bundle) (a telemetry.Access, err error) {
+	if !conf.Loopback(c.HTTP.Listen) {
+		a.Bundle = b
+	}
+	if c.HTTP.TokenFile != "" {
+		if a.Token, err = telemetry.ReadToken(c.HTTP.TokenFile); err != nil {
+			return a, fmt.Errorf("http.token_file: %w", err)
+		}
+	}
+	return a, nil
 }

@@ -3,6 +3,7 @@ package assemble
 import (
 	"bytes"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -83,8 +84,37 @@ func TestPlaintextForEverybody(t *testing.T) {
 			t.Errorf("%s: %v, %s", role, err, said.String())
 		}
 		c.HTTP.Listen, c.Security.Insecure = "0.0.0.0:0", false
-		if _, err := StartPages(c, log, nil); err == nil || !strings.HasPrefix(err.Error(), "http.listen") {
+		if _, err := StartPages(c, nil, log, nil); err == nil || !strings.HasPrefix(err.Error(), "http.listen") {
 			t.Error(err)
+		}
+	}
+}
+
+// Pages that others reach are TLS by the service's bundle; on this machine alone they are plaintext, and a token is kept from others.
+func TestPagesThatOthersReach(t *testing.T) {
+	token := filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(token, []byte("0123456789abcdef"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b := new(identity.Bundle)
+	for listen, secured := range map[string]bool{"127.0.0.1:0": false, "localhost:0": false, "0.0.0.0:0": true, ":0": true} {
+		c := conf.Default()
+		c.HTTP.Listen, c.HTTP.TokenFile = listen, token
+		if a, err := accessOf(c, b); err != nil || (a.Bundle == b) != secured || a.Token != "0123456789abcdef" {
+			t.Errorf("%s: %v, %v", listen, a, err)
+		}
+		if err := os.Chmod(token, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		_, err := StartPages(c, nil, slog.New(slog.DiscardHandler), nil)
+		if err == nil || secured != strings.HasPrefix(err.Error(), "http.listen") {
+			t.Error(err)
+		}
+		if _, err := accessOf(c, b); err == nil || !strings.HasPrefix(err.Error(), "http.token_file: "+token) {
+			t.Error(err)
+		}
+		if err := os.Chmod(token, 0o600); err != nil {
+			t.Fatal(err)
 		}
 	}
 }

@@ -68,7 +68,7 @@ func begin(c *conf.Config, role string, site Site) (s service, stop func(), err 
 	if err != nil {
 		return nil, nil, err
 	}
-	pages, err := StartPages(c, site.Log, s.Ready, site.Metrics)
+	pages, err := StartPages(c, site.Bundle, site.Log, s.Ready, site.Metrics)
 	if err != nil {
 		return nil, nil, err
 	}

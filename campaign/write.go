@@ -47,9 +47,9 @@ func (p *Plan) Write(f Files, results *Results, about About) error {
 			return err
 		}
 	}
-	failures := []error{wholefile.Write(f.Page, p.Page(results, about)), wholefile.Write(f.Results, summaries)}
+	failures := []error{wholefile.WritePublic(f.Page, p.Page(results, about)), wholefile.WritePublic(f.Results, summaries)}
 	for _, d := range drawings {
-		failures = append(failures, wholefile.Write(filepath.Join(dir, d.Name), d.SVG))
+		failures = append(failures, wholefile.WritePublic(filepath.Join(dir, d.Name), d.SVG))
 	}
 	return errors.Join(failures...)
 }

@@ -10,6 +10,7 @@ import (
 	"strconv"
 
 	"dodoor/internal/terminal"
+	"dodoor/internal/wholefile"
 )
 
 // Terminal writes what tasks print to standard output and standard error. A writer that holds something back is asked to write it
@@ -93,7 +94,8 @@ func (f *Folder) Write(data []byte, errors bool) (err error) {
 		return nil
 	}
 	if f.files[k] == nil {
-		if f.files[k], err = os.Create(filepath.Join(f.Path, strconv.FormatInt(f.index, 10)+suffix)); err != nil {
+		path := filepath.Join(f.Path, strconv.FormatInt(f.index, 10)+suffix)
+		if f.files[k], err = os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_TRUNC, wholefile.FileMode); err != nil {
 			return err
 		}
 	}
@@ -115,7 +117,7 @@ func (f *Folder) End() error {
 
 // NewFolder makes the folder.
 func NewFolder(path string, index func(position int64) int64) (*Folder, error) {
-	if err := os.MkdirAll(path, 0o777); err != nil {
+	if err := os.MkdirAll(path, wholefile.FolderMode); err != nil {
 		return nil, fmt.Errorf("folder for outputs: %w", err)
 	}
 	return &Folder{Path: path, Index: index}, nil

@@ -130,8 +130,9 @@ type Generator struct {
 
 // HTTP configures /metrics, /healthz and /readyz.
 type HTTP struct {
-	Listen string `toml:"listen"` // empty: off
-	Pprof  bool   `toml:"pprof"`
+	Listen    string `toml:"listen"`     // empty: off
+	TokenFile string `toml:"token_file"` // who has what is in it may ask; empty: no token
+	Pprof     bool   `toml:"pprof"`
 }
 
 // Log configures the structured log on standard error.

@@ -44,6 +44,7 @@ func validate(c *Config, r *report) {
 	if c.HTTP.Listen != "" {
 		hostPort(r, "http.listen", c.HTTP.Listen, 0)
 	}
+	pathOrNone(r, "http.token_file", "file", c.HTTP.TokenFile)
 	c.Security.validate(r)
 	oneOf(r, "log.level", c.Log.Level, "debug", "info", "warn", "error")
 	oneOf(r, "log.format", c.Log.Format, "text", "json")
@@ -81,9 +82,11 @@ func (s *Scheduler) validate(r *report) {
 }
 
 // folderOrNone takes the path of a folder, relative to where the service is started, or none.
-func folderOrNone(r *report, key, path string) {
+func folderOrNone(r *report, key, path string) { pathOrNone(r, key, "folder", path) }
+
+func pathOrNone(r *report, key, kind, path string) {
 	if path != "" && (filepath.Clean(strings.TrimSpace(path)) != path || strings.ContainsRune(path, 0)) {
-		r.add(key, "must be the path of a folder, without detours and spaces around it, or empty, found %.80q", path)
+		r.add(key, "must be the path of a %s, without detours and spaces around it, or empty, found %.80q", kind, path)
 	}
 }
 

@@ -19,6 +19,7 @@ import (
 	"dodoor/generator"
 	"dodoor/internal/cluster"
 	"dodoor/internal/version"
+	"dodoor/internal/wholefile"
 	"dodoor/report/metrics"
 )
 
@@ -109,7 +110,7 @@ func nameOf(c *conf.Config) string {
 }
 
 func prepareDir(dir string) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := os.MkdirAll(dir, wholefile.FolderMode); err != nil {
 		return refuse(fmt.Errorf("directory for the rows: %w (choose another with -out)", err))
 	}
 	return nil

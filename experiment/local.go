@@ -28,7 +28,11 @@ func (s Setting) runLocally(ctx context.Context) (Result, error) {
 		return Result{}, refuse(err)
 	}
 	defer l.StopOr(s.Hurry)
-	pages, err := assemble.StartPages(s.Conf, s.Log, l.Ready, l.Registries...)
+	own, err := assemble.CommandBundle(s.Conf)
+	if err != nil {
+		return Result{}, refuse(err)
+	}
+	pages, err := assemble.StartPages(s.Conf, own, s.Log, l.Ready, l.Registries...)
 	if err != nil {
 		return Result{}, refuse(err)
 	}

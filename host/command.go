@@ -10,6 +10,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"syscall"
+
+	"dodoor/internal/wholefile"
 )
 
 // Rows is where commands that somebody has run from this host write.
@@ -19,7 +21,7 @@ func (f Folder) Rows() string { return filepath.Join(string(f), "rows") }
 // an ssh connection has no process here to send a signal to: every line on control stands for an interrupt, and the end
 // of it for SIGTERM, because then there is nobody left who waits for the result. So does the end of the context.
 func Command(ctx context.Context, f Folder, args []string, control io.Reader, stdout, stderr io.Writer) (code int, err error) {
-	if err := os.MkdirAll(f.Rows(), 0o755); err != nil {
+	if err := os.MkdirAll(f.Rows(), wholefile.FolderMode); err != nil {
 		return 0, err
 	}
 	cmd := exec.CommandContext(ctx, f.Binary(), args...)

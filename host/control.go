@@ -9,6 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"dodoor/internal/wholefile"
 )
 
 // lookEvery is how often Start and Stop look whether what they wait for has happened.
@@ -21,7 +23,7 @@ type launch func(context.Context) (ended func() bool, err error)
 // detached launches a supervisor as a process that belongs to nobody.
 func detached(f Folder, service string, argv []string) launch {
 	return func(context.Context) (func() bool, error) {
-		log, err := os.OpenFile(f.Log(service), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644)
+		log, err := os.OpenFile(f.Log(service), os.O_WRONLY|os.O_CREATE|os.O_APPEND, wholefile.FileMode)
 		if err != nil {
 			return nil, err
 		}

@@ -88,11 +88,11 @@ var errHeld = fmt.Errorf("is supervised already: %w", ErrFinal)
 // hold takes the lock of a service until the file is closed.
 func (f Folder) hold(service string) (*os.File, error) {
 	for _, dir := range []string{filepath.Dir(f.lock(service)), filepath.Dir(f.Log(service))} {
-		if err := os.MkdirAll(dir, 0o755); err != nil {
+		if err := os.MkdirAll(dir, wholefile.FolderMode); err != nil {
 			return nil, err
 		}
 	}
-	file, err := os.OpenFile(f.lock(service), os.O_RDWR|os.O_CREATE, 0o644)
+	file, err := os.OpenFile(f.lock(service), os.O_RDWR|os.O_CREATE, wholefile.FileMode)
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"dodoor/internal/procfs"
+	"dodoor/internal/wholefile"
 )
 
 // A supervisor starts a service that failed again after a pause that grows, and forgets the failures when the service has
@@ -35,7 +36,7 @@ func (p pauses) supervise(ctx context.Context, f Folder, s State, argv []string,
 		return err
 	}
 	defer lock.Close()
-	log, err := os.OpenFile(f.Log(s.Service), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644)
+	log, err := os.OpenFile(f.Log(s.Service), os.O_WRONLY|os.O_CREATE|os.O_APPEND, wholefile.FileMode)
 	if err != nil {
 		return err
 	}

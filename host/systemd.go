@@ -164,7 +164,7 @@ func (s systemd) install(ctx context.Context, u *unit) error {
 	if err := os.MkdirAll(s.dir, 0o755); err != nil {
 		return err
 	}
-	if err := wholefile.Write(filepath.Join(s.dir, u.name), u.text(version)); err != nil {
+	if err := wholefile.WritePublic(filepath.Join(s.dir, u.name), u.text(version)); err != nil {
 		return err
 	}
 	if _, err := s.systemctl(ctx, "daemon-reload"); err != nil {

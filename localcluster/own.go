@@ -12,6 +12,7 @@ import (
 	"dodoor/conf"
 	"dodoor/internal/cluster"
 	"dodoor/internal/rpc"
+	"dodoor/internal/wholefile"
 )
 
 // Own is a cluster for one command on this machine: one scheduler and one worker, which runs whatever this process's user
@@ -58,7 +59,7 @@ const ownDrain = conf.Duration(time.Second)
 
 // StartOwn starts such a cluster, which nobody else can reach, and returns when it takes tasks.
 func StartOwn(ctx context.Context, c *conf.Config, log *slog.Logger) (*Cluster, error) {
-	if err := os.MkdirAll(c.Worker.Spool, 0o700); err != nil {
+	if err := os.MkdirAll(c.Worker.Spool, wholefile.FolderMode); err != nil {
 		return nil, err
 	}
 	l, err := Start(c, log, NewPrivate())

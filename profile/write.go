@@ -56,7 +56,7 @@ func (p *Profiling) Write(path string) ([]Figures, error) {
 	if err := plots.DrawSpread(&picture, "Run times on class "+p.class.Name, lines); err != nil {
 		return nil, err
 	}
-	return List(types, spreads), errors.Join(wholefile.Write(path, text), wholefile.Write(pictureBeside(path), picture.Bytes()))
+	return List(types, spreads), errors.Join(wholefile.WritePublic(path, text), wholefile.WritePublic(pictureBeside(path), picture.Bytes()))
 }
 
 // head says in the catalogue where its figures come from.

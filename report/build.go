@@ -140,7 +140,7 @@ func clearPlots(dir string) error {
 			}
 		}
 	}
-	return os.MkdirAll(dir, 0o755)
+	return os.MkdirAll(dir, wholefile.FolderMode)
 }
 
 // write draws the plot in the formats and returns the SVG.

@@ -65,7 +65,7 @@ func runCalibrate(args []string, stdout, stderr io.Writer) int {
 	}
 	if *page != "" {
 		about := calibrate.About{Command: "dodoor calibrate " + strings.Join(args, " "), Machine: experiment.Machine(), Took: time.Since(begin)}
-		if err := wholefile.Write(*page, []byte(result.Page(about))); err != nil {
+		if err := wholefile.WritePublic(*page, []byte(result.Page(about))); err != nil {
 			return o.fail(exitFailed, err)
 		}
 	}

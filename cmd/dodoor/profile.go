@@ -117,7 +117,7 @@ func (f *profileFlags) mergeFiles(stdout io.Writer) int {
 	if err != nil {
 		return f.fail(exitUsage, err)
 	}
-	return f.conclude(errors.Join(wholefile.Write(f.out, text), f.show(stdout, figures)))
+	return f.conclude(errors.Join(wholefile.WritePublic(f.out, text), f.show(stdout, figures)))
 }
 
 // prepareFile makes the directory of a catalogue that will be written, before hours go into its content.

@@ -61,7 +61,7 @@ func remember(address string, registered []cluster.SchedulerRef) (absent []clien
 		}
 	}
 	text, err := json.Marshal(all)
-	if err == nil && len(registered) > 0 && os.MkdirAll(filepath.Dir(path), 0o700) == nil {
+	if err == nil && len(registered) > 0 && os.MkdirAll(filepath.Dir(path), wholefile.FolderMode) == nil {
 		_ = wholefile.Write(path, text)
 	}
 	return absentOf(all[len(registered):], now)

@@ -24,7 +24,7 @@ type Dir struct {
 
 // Create makes the directory of a run. It refuses one that holds a run: its rows are somebody's measurements.
 func Create(path string) (*Dir, error) {
-	if err := os.MkdirAll(path, 0o755); err != nil {
+	if err := os.MkdirAll(path, wholefile.FolderMode); err != nil {
 		return nil, err
 	}
 	d := &Dir{path: path}
@@ -46,7 +46,7 @@ func Create(path string) (*Dir, error) {
 }
 
 func (d *Dir) create(name string) (*os.File, error) {
-	file, err := os.OpenFile(filepath.Join(d.path, name), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+	file, err := os.OpenFile(filepath.Join(d.path, name), os.O_CREATE|os.O_EXCL|os.O_WRONLY, wholefile.FileMode)
 	if errors.Is(err, fs.ErrExist) {
 		return nil, fmt.Errorf("%s holds a run already (%s): choose another directory", d.path, name)
 	}

@@ -2,22 +2,15 @@ package telemetry
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
-)
-
-const (
-	headerTimeout = 5 * time.Second // a peer that connects and says nothing holds a goroutine no longer
-	idleTimeout   = time.Minute
-	stopTimeout   = time.Second // what a scrape in flight gets when the service stops
-	maxHeader     = 16 << 10    // bytes
 )
 
 // ServerConfig says what a Server shows.
@@ -26,11 +19,11 @@ type ServerConfig struct {
 	Registries []*Registry  // of every service in this process
 	Ready      func() error // returns nil while the service takes work; errors.Join gives several reasons
 	Pprof      bool         // profiles under /debug/pprof/
+	Access     Access       // who may ask
 	Log        *slog.Logger // where failed scrapes and connections are reported
 }
 
-// Server answers /metrics, /healthz and /readyz, and /debug/pprof/ when asked to. Whoever reaches
-// its address can read it: bind it to loopback or to a management network.
+// Server answers /metrics, /healthz and /readyz, and /debug/pprof/ when asked to, to those whom its configuration lets in.
 type Server struct {
 	listener net.Listener
 	http     *http.Server
@@ -52,14 +45,27 @@ func NewServer(cfg ServerConfig) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("http address %q: %w (choose a free one; port 0 takes any)", cfg.Addr, err)
 	}
+	return serving(cfg, gatherer, listener), nil
+}
+
+// serving makes a server of what listens.
+func serving(cfg ServerConfig, gatherer prometheus.Gatherer, listener net.Listener) *Server {
 	errorLog := slog.NewLogLogger(cfg.Log.Handler(), slog.LevelWarn)
+	refused := &refusals{log: cfg.Log}
+	listener = bound(listener, refused)
+	if b := cfg.Access.Bundle; b != nil {
+		listener = tls.NewListener(listener, b.Unverified()) // a request without a certificate may have a token
+	}
+	handler := cfg.Access.guard(routes(cfg, gatherer, errorLog), refused)
 	return &Server{listener: listener, http: &http.Server{
-		Handler:           routes(cfg, gatherer, errorLog),
-		ReadHeaderTimeout: headerTimeout,
+		Handler:           http.MaxBytesHandler(handler, maxBody),
+		ReadHeaderTimeout: requestTimeout,
+		ReadTimeout:       requestTimeout,
+		WriteTimeout:      replyTimeout,
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    maxHeader,
 		ErrorLog:          errorLog,
-	}}, nil
+	}}
 }
 
 func gathererOf(registries []*Registry) (prometheus.Gatherer, error) {

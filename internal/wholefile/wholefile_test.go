@@ -53,13 +53,13 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-// A secret is its owner's alone, also where what a killed process left may be read by others.
-func TestWriteSecret(t *testing.T) {
+// What is written is its owner's alone, also where what a killed process left may be read by others.
+func TestWriteIsItsOwners(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "key")
 	if err := os.WriteFile(path+".partial", nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := WriteSecret(path, []byte("secret")); err != nil {
+	if err := Write(path, []byte("secret")); err != nil {
 		t.Fatal(err)
 	}
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 || content(t, path) != "secret" {

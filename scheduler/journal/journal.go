@@ -11,6 +11,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"syscall"
+
+	"dodoor/internal/wholefile"
 )
 
 // sizes say when a folder is tidied.
@@ -79,7 +81,7 @@ func take(folder string, sync func(*os.File) error) (*os.File, error) {
 	if err = syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
 		err = fmt.Errorf("journal: %s is in use by another process (%w): stop that one, or give this scheduler another name or scheduler.journal",
 			folder, err)
-	} else if err = lock.Chmod(0o700); err != nil {
+	} else if err = lock.Chmod(wholefile.FolderMode); err != nil {
 		err = fmt.Errorf("journal: %w: the folder has to be this user's alone", err)
 	}
 	if err != nil {
@@ -98,7 +100,7 @@ func create(folder string, sync func(*os.File) error) error {
 		}
 		above = append(above, filepath.Dir(at))
 	}
-	if err := os.MkdirAll(folder, 0o700); err != nil {
+	if err := os.MkdirAll(folder, wholefile.FolderMode); err != nil {
 		return err
 	}
 	for _, path := range above {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"syscall"
 
+	"dodoor/internal/wholefile"
 	"dodoor/scheduler"
 )
 
@@ -118,7 +119,7 @@ func (j *Journal) newest() *segment { return &j.segments[len(j.segments)-1] }
 // extend begins a segment.
 func (j *Journal) extend() error {
 	path, salt := j.pathOf(j.number), newSalt()
-	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL|os.O_APPEND, 0o600)
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL|os.O_APPEND, wholefile.FileMode)
 	if err != nil {
 		return err
 	}

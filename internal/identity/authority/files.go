@@ -51,23 +51,19 @@ func certificate(der []byte) []byte {
 
 const keyBlock = "PRIVATE KEY"
 
+// maxKey bounds what is read of a key's file, in bytes.
+const maxKey = 1 << 20
+
 func writeKey(path string, key *ecdsa.PrivateKey) error {
 	der, err := x509.MarshalPKCS8PrivateKey(key)
 	if err != nil {
 		return err
 	}
-	return wholefile.WriteSecret(path, pem.EncodeToMemory(&pem.Block{Type: keyBlock, Bytes: der}))
+	return wholefile.Write(path, pem.EncodeToMemory(&pem.Block{Type: keyBlock, Bytes: der}))
 }
 
 func readKey(path string) (*ecdsa.PrivateKey, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if mode := info.Mode().Perm(); mode&0o077 != 0 {
-		return nil, fmt.Errorf("%s may be read or written by others (%#o): chmod 600 it", path, mode)
-	}
-	text, err := os.ReadFile(path)
+	text, err := wholefile.ReadSecret(path, maxKey)
 	if err != nil {
 		return nil, err
 	}
