@@ -111,7 +111,7 @@ func bundles(t *testing.T, c *conf.Config) (folder string) {
 	issue := func(role identity.Role, name string) error {
 		return ca.Issue(identity.Identity{Role: role, Name: name}, identity.Folder(folder, name), time.Hour)
 	}
-	if err := issue(identity.DataService, conf.RoleDatastore); err == nil {
+	if err = issue(identity.DataService, conf.RoleDatastore); err == nil {
 		err = issue(identity.Operator, c.Security.User)
 	}
 	for i := range c.Scheduler.Replicas {

@@ -118,7 +118,7 @@ func bundlesIn(folder string) ([]string, error) {
 
 func (o *certsCommand) revoke() int {
 	if o.to != (len(o.words) > 1) {
-		return o.fail(exitUsage, errors.New("-to and folders of bundles belong together: dodoor certs revoke NAME -to FOLDER..."))
+		return o.fail(exitUsage, errors.New("-to and folders of bundles belong together, as in `dodoor certs revoke NAME -to FOLDER`"))
 	}
 	a, err := authority.Open(o.ca)
 	if err != nil {
