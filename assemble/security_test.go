@@ -3,7 +3,9 @@ package assemble
 import (
 	"bytes"
 	"log/slog"
+	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -85,6 +87,25 @@ func TestPlaintextForEverybody(t *testing.T) {
 		c.HTTP.Listen, c.Security.Insecure = "0.0.0.0:0", false
 		if _, err := StartPages(c, log, nil); err == nil || !strings.HasPrefix(err.Error(), "http.listen") {
 			t.Error(err)
+		}
+	}
+}
+
+// A worker says that its tasks can read its key, and only where they can.
+func TestTasksThatCanReadTheKey(t *testing.T) {
+	const certs = "certs"
+	own := strconv.Itoa(os.Geteuid())
+	for _, c := range []struct {
+		folder, executor, user string
+		warns                  bool
+	}{{certs, "process", own, true}, {certs, "stress-ng", own, true}, {"", "process", own, false}, {certs, "sleep", own, false},
+		{certs, "process", "", os.Geteuid() != 0}} {
+		cfg := conf.Default()
+		cfg.Security.Folder, cfg.Worker.Executor, cfg.Process.User = c.folder, c.executor, c.user
+		var said bytes.Buffer
+		err := readable(cfg, slog.New(slog.NewTextHandler(&said, nil)))
+		if err != nil || strings.Contains(said.String(), "can read its key") != c.warns {
+			t.Errorf("%+v: %v, %s", c, err, &said)
 		}
 	}
 }
