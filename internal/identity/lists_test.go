@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -92,6 +93,26 @@ func TestDamagedLists(t *testing.T) {
 	}
 }
 
+// said is a log that is read while others write it.
+type said struct {
+	lock sync.Mutex
+	text strings.Builder
+}
+
+func (s *said) Write(p []byte) (int, error) {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	return s.text.Write(p)
+}
+
+// take returns what was said since it was called before.
+func (s *said) take() string {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	defer s.text.Reset()
+	return s.text.String()
+}
+
 // While a process runs, no list goes back.
 func TestListsGoForward(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -102,7 +123,7 @@ func TestListsGoForward(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var log bytes.Buffer
+		var log said
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan struct{})
 		go func() {
@@ -111,14 +132,14 @@ func TestListsGoForward(t *testing.T) {
 		}()
 		after := func(what string, change error, want string, generation uint64) {
 			t.Helper()
-			log.Reset()
+			log.take()
 			if change != nil {
 				t.Fatal(change)
 			}
 			<-time.After(time.Minute)
 			synctest.Wait()
-			if !strings.Contains(log.String(), want) || b.Generation() != generation {
-				t.Errorf("%s: generation %d, %s", what, b.Generation(), &log)
+			if text := log.take(); !strings.Contains(text, want) || b.Generation() != generation {
+				t.Errorf("%s: generation %d, %s", what, b.Generation(), text)
 			}
 		}
 		after("an older one", os.WriteFile(path, first, 0o600), "has number 1, and the one from before 2", 0)
