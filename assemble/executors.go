@@ -36,6 +36,9 @@ func Worker(c *conf.Config, site Site) (*workerd.Daemon, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := readable(c, site.Log); err != nil {
+		return nil, err
+	}
 	connections, err := site.rpc(c, conf.RoleWorker, c.Worker.MaxRPCs)
 	if err != nil {
 		return nil, err

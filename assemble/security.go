@@ -8,9 +8,11 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"slices"
 
 	"dodoor/conf"
 	"dodoor/internal/identity"
+	"dodoor/internal/procgroup"
 )
 
 // ErrBundle is of a service that cannot prove who it is. Its certificate may be renewed, so that it can later.
@@ -70,6 +72,22 @@ func exposes(c *conf.Config, role string, log *slog.Logger) error {
 	if c.Security.Folder == "" && !conf.Loopback(listen) {
 		log.Warn("plaintext: whoever reaches this address may do anything, since security.insecure is true and security.folder is empty",
 			"service", role, "listen", listen)
+	}
+	return nil
+}
+
+// readable warns where tasks could read the bundle of their worker, since they are programs that run as its account.
+func readable(c *conf.Config, log *slog.Logger) error {
+	if c.Security.Folder == "" || !slices.ContainsFunc(Executors(c), programs) {
+		return nil
+	}
+	user, err := procgroup.FindUser(c.Process.User)
+	if err != nil {
+		return fmt.Errorf("process.user: %w", err)
+	}
+	if user == nil {
+		log.Warn("tasks run as this worker's account and can read its key: run the worker as root, with process.user as another, or use "+
+			"containers", "worker", c.Worker.Name, "folder", c.Security.Bundle(c.Worker.Name))
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -115,6 +116,25 @@ func TestPagesThatOthersReach(t *testing.T) {
 		}
 		if err := os.Chmod(token, 0o600); err != nil {
 			t.Fatal(err)
+		}
+	}
+}
+
+// A worker says that its tasks can read its key, and only where they can.
+func TestTasksThatCanReadTheKey(t *testing.T) {
+	const certs = "certs"
+	own := strconv.Itoa(os.Geteuid())
+	for _, c := range []struct {
+		folder, executor, user string
+		warns                  bool
+	}{{certs, "process", own, true}, {certs, "stress-ng", own, true}, {"", "process", own, false}, {certs, "sleep", own, false},
+		{certs, "process", "", os.Geteuid() != 0}} {
+		cfg := conf.Default()
+		cfg.Security.Folder, cfg.Worker.Executor, cfg.Process.User = c.folder, c.executor, c.user
+		var said bytes.Buffer
+		err := readable(cfg, slog.New(slog.NewTextHandler(&said, nil)))
+		if err != nil || strings.Contains(said.String(), "can read its key") != c.warns {
+			t.Errorf("%+v: %v, %s", c, err, &said)
 		}
 	}
 }

@@ -44,6 +44,9 @@ func (a *Agent) checkBundle(s *conf.Service, now time.Time) []Finding {
 	case b != nil && b.NotAfter().Sub(now) < endsSoon:
 		return []Finding{{Problem: fmt.Sprintf("the certificate of %s ends %s", s.Name, identity.Written(b.NotAfter())), Remedy: renewal,
 			Warning: true}}
+	case b != nil && !b.ListsDue().IsZero() && now.After(b.ListsDue()):
+		return []Finding{{Problem: fmt.Sprintf("a revocation list of %s should have been replaced %s", s.Name, identity.Written(b.ListsDue())),
+			Remedy: "copy the authority's newest revoked.pem into the bundle", Warning: true}}
 	}
 	return nil
 }

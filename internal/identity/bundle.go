@@ -4,6 +4,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
+	"math/big"
 	"path/filepath"
 	"sync/atomic"
 	"time"
@@ -33,8 +34,10 @@ type material struct {
 	pair     tls.Certificate
 	roots    *x509.CertPool
 	revoked  map[serial]time.Time
-	notAfter time.Time // of its own chain
-	files    stamp     // of the files as they were read
+	lists    map[string]*big.Int // of each authority that is believed, the number of its newest revocation list; nil: it has none
+	due      time.Time           // when the first of them should have been replaced; zero: they do not say
+	notAfter time.Time           // of its own chain
+	files    stamp               // of the files as they were read
 }
 
 // Open reads a bundle and checks that its certificate is accepted now. An error names the file, what is wrong with it, and what to do.
@@ -83,13 +86,17 @@ func (b *Bundle) Generation() uint64 { return b.generation.Load() }
 // Changed is closed when the bundle is loaded anew the next time.
 func (b *Bundle) Changed() <-chan struct{} { return *b.changed.Load() }
 
-// Accepts checks a certificate that was verified when its connection was made: whether it has expired or was revoked since.
-func (b *Bundle) Accepts(leaf *x509.Certificate, now time.Time) error {
-	what := called(leaf)
-	if id, err := b.Of(leaf); err == nil {
-		what = certificateOf(id)
+// Accepts checks certificates that were verified when their connection was made, the peer's own first: whether one of them has expired or
+// was revoked since.
+func (b *Bundle) Accepts(chain []*x509.Certificate, now time.Time) error {
+	if len(chain) == 0 {
+		return errNoCertificate
 	}
-	return b.now.Load().accepts(leaf, what, now)
+	who, what := called(chain[0]), called(chain[0])
+	if id, err := b.Of(chain[0]); err == nil {
+		who, what = id.String(), certificateOf(id)
+	}
+	return b.now.Load().acceptsAll(chain, who, what, now)
 }
 
 // Of reads the identity in a certificate of the bundle's domain. It verifies nothing.

@@ -65,11 +65,12 @@ func TestOpenRefuses(t *testing.T) {
 		spoil func(in func(string) string)
 		want  []string
 	}{
-		"no folder":      {func(in func(string) string) { os.RemoveAll(in("")) }, []string{"no such file", "dodoor certs issue"}},
-		"no authority":   {func(in func(string) string) { os.Remove(in(CAFile)) }, []string{CAFile, "no such file"}},
-		"no certificate": {func(in func(string) string) { os.WriteFile(in(CertFile), nil, 0o600) }, []string{CertFile, "no certificate in it"}},
-		"no key":         {func(in func(string) string) { os.Remove(in(KeyFile)) }, []string{KeyFile, "no such file"}},
-		"a public key":   {func(in func(string) string) { os.Chmod(in(KeyFile), 0o640) }, []string{KeyFile, "chmod 600"}},
+		"no folder":    {func(in func(string) string) { os.RemoveAll(in("")) }, []string{"no such file", "dodoor certs issue"}},
+		"no authority": {func(in func(string) string) { os.Remove(in(CAFile)) }, []string{CAFile, "no such file"}},
+		"no certificate": {func(in func(string) string) { os.WriteFile(in(CertFile), nil, 0o600) },
+			[]string{CertFile, `no part "CERTIFICATE" in it`}},
+		"no key":       {func(in func(string) string) { os.Remove(in(KeyFile)) }, []string{KeyFile, "no such file"}},
+		"a public key": {func(in func(string) string) { os.Chmod(in(KeyFile), 0o640) }, []string{KeyFile, "chmod 600"}},
 		"another's key": {func(in func(string) string) {
 			os.Rename(filepath.Join(theirs, KeyFile), in(KeyFile))
 		}, []string{KeyFile, "does not match"}},
@@ -154,13 +155,13 @@ func TestTimes(t *testing.T) {
 	}{
 		{late, "the certificate of worker w1 expired 2026-11-21 10:00 UTC"},
 		{early, "the certificate of worker w1 is not valid before 2026-11-21 09:00 UTC, and it is 2026-11-21 08:00 UTC here"},
-		{b.Accepts(leaf, at.Add(time.Minute)), "the certificate of worker w1 expired 2026-11-21 10:00 UTC"},
+		{b.Accepts(chain, at.Add(time.Minute)), "the certificate of worker w1 expired 2026-11-21 10:00 UTC"},
 	} {
 		if c.err == nil || c.err.Error() != c.want {
 			t.Errorf("got %v, want %s", c.err, c.want)
 		}
 	}
-	if err := b.Accepts(leaf, at); err != nil {
+	if err := b.Accepts(chain, at); err != nil {
 		t.Error(err)
 	}
 }

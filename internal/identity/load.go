@@ -1,6 +1,7 @@
 package identity
 
 import (
+	"bytes"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
@@ -8,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math/big"
 	"os"
 	"path/filepath"
 	"time"
@@ -16,7 +18,7 @@ import (
 // maxFile bounds what is read of a file: 1 MiB is thousands of certificates.
 const maxFile = 1 << 20
 
-// texts are the contents of a bundle's files.
+// texts are the contents of a bundle's files. Without a file of revocation lists theirs is nil.
 type texts struct{ ca, cert, key, revoked []byte }
 
 // load reads a bundle's files and takes them apart.
@@ -74,7 +76,7 @@ func readFile(path string, secret bool) ([]byte, error) {
 
 // parse takes the files of a bundle apart. It checks all but whether its certificate is accepted.
 func parse(t texts, domain string) (*material, error) {
-	m := &material{roots: x509.NewCertPool(), revoked: make(map[serial]time.Time)}
+	m := &material{roots: x509.NewCertPool(), revoked: make(map[serial]time.Time), lists: make(map[string]*big.Int)}
 	authorities, err := certificates(t.ca)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", CAFile, err)
@@ -84,6 +86,7 @@ func parse(t texts, domain string) (*material, error) {
 			return nil, fmt.Errorf("%s: %q is no certificate of an authority", CAFile, ca.Subject)
 		}
 		m.roots.AddCert(ca)
+		m.lists[keyOf(ca)] = nil
 	}
 	chain, err := certificates(t.cert)
 	if err != nil {
@@ -101,6 +104,9 @@ func parse(t texts, domain string) (*material, error) {
 			m.notAfter = c.NotAfter
 		}
 	}
+	if t.revoked == nil {
+		return m, nil
+	}
 	if err := m.revoke(t.revoked, authorities); err != nil {
 		return nil, fmt.Errorf("%s: %w", RevokedFile, err)
 	}
@@ -110,25 +116,29 @@ func parse(t texts, domain string) (*material, error) {
 // certificates reads a PEM file of certificates: at least one, and nothing else.
 func certificates(text []byte) ([]*x509.Certificate, error) {
 	var all []*x509.Certificate
-	err := blocks(text, "CERTIFICATE", func(der []byte) error {
+	err := Blocks(text, "CERTIFICATE", func(der []byte) error {
 		c, err := x509.ParseCertificate(der)
 		all = append(all, c)
 		return err
 	})
-	if err == nil && len(all) == 0 {
-		err = errors.New("no certificate in it")
-	}
 	return all, err
 }
 
-// blocks goes through the parts of a PEM file, which are all of one kind.
-func blocks(text []byte, kind string, do func(der []byte) error) error {
-	for {
+// Blocks goes through the parts of a PEM file, which are all of one kind. It fails where there is none, and where one is damaged or cut
+// off, which pem.Decode would pass over: what is missing of a list is believed. Text before a part is a comment.
+func Blocks(text []byte, kind string, do func(der []byte) error) error {
+	for n := 0; ; n++ {
 		block, rest := pem.Decode(text)
-		if block == nil {
+		switch {
+		case block == nil && n == 0:
+			return fmt.Errorf("no part %q in it: it is empty, damaged or no PEM file", kind)
+		case block == nil && len(bytes.TrimSpace(text)) > 0:
+			return fmt.Errorf("what follows part %d is damaged or cut off", n)
+		case block == nil:
 			return nil
-		}
-		if block.Type != kind {
+		case bytes.Count(text[:len(text)-len(rest)], []byte("-----BEGIN ")) > 1:
+			return fmt.Errorf("what is before part %d that can be read is damaged or cut off", n+1)
+		case block.Type != kind:
 			return fmt.Errorf("a part of it is %.40q, not %q", block.Type, kind)
 		}
 		if err := do(block.Bytes); err != nil {
@@ -136,30 +146,4 @@ func blocks(text []byte, kind string, do func(der []byte) error) error {
 		}
 		text = rest
 	}
-}
-
-// revoke reads revocation lists. Each must be of an authority that is believed.
-func (m *material) revoke(text []byte, authorities []*x509.Certificate) error {
-	return blocks(text, "X509 CRL", func(der []byte) error {
-		list, err := x509.ParseRevocationList(der)
-		if err != nil {
-			return err
-		}
-		if !signed(list, authorities) {
-			return fmt.Errorf("the revocation list of %q is signed by none of the authorities in %s", list.Issuer, CAFile)
-		}
-		for _, e := range list.RevokedCertificateEntries {
-			m.revoked[serial{string(list.RawIssuer), e.SerialNumber.String()}] = e.RevocationTime
-		}
-		return nil
-	})
-}
-
-func signed(list *x509.RevocationList, authorities []*x509.Certificate) bool {
-	for _, ca := range authorities {
-		if list.CheckSignatureFrom(ca) == nil {
-			return true
-		}
-	}
-	return false
 }

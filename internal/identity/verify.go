@@ -22,22 +22,18 @@ func written(t time.Time) string { return t.UTC().Format(moment) }
 // verify checks a chain: who it is of, that each of it is valid now and not revoked, and that one of the authorities signed it.
 func (m *material) verify(chain []*x509.Certificate, domain string, now time.Time) (Identity, error) {
 	if len(chain) == 0 {
-		return Identity{}, errors.New("no certificate was shown")
+		return Identity{}, errNoCertificate
 	}
 	id, err := Of(chain[0], domain)
 	if err != nil {
 		return Identity{}, err
 	}
+	if err := m.acceptsAll(chain, id.String(), certificateOf(id), now); err != nil {
+		return Identity{}, err
+	}
 	between := x509.NewCertPool()
-	for i, c := range chain {
-		what := certificateOf(id)
-		if i > 0 {
-			between.AddCert(c)
-			what = fmt.Sprintf("the authority %q that signed for %s", c.Subject, id)
-		}
-		if err := m.accepts(c, what, now); err != nil {
-			return Identity{}, err
-		}
+	for _, c := range chain[1:] {
+		between.AddCert(c)
 	}
 	_, err = chain[0].Verify(x509.VerifyOptions{Roots: m.roots, Intermediates: between, CurrentTime: now,
 		KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageAny}})
@@ -49,6 +45,21 @@ func (m *material) verify(chain []*x509.Certificate, domain string, now time.Tim
 		return Identity{}, fmt.Errorf("the certificate of %s: %w", id, err)
 	}
 	return id, nil
+}
+
+var errNoCertificate = errors.New("no certificate was shown")
+
+// acceptsAll checks each of a chain. A message calls the first of them what, and the others authorities that signed for who.
+func (m *material) acceptsAll(chain []*x509.Certificate, who, what string, now time.Time) error {
+	for i, c := range chain {
+		if i > 0 {
+			what = fmt.Sprintf("the authority %q that signed for %s", c.Subject, who)
+		}
+		if err := m.accepts(c, what, now); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // accepts checks what changes as time goes by.

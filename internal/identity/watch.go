@@ -3,6 +3,7 @@ package identity
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -39,6 +40,7 @@ func (b *Bundle) Watch(ctx context.Context, log *slog.Logger) {
 	ticker := time.NewTicker(watchEvery)
 	defer ticker.Stop()
 	seen := b.now.Load().files
+	b.warn(log)
 	for {
 		select {
 		case <-ctx.Done():
@@ -58,6 +60,15 @@ func (b *Bundle) Watch(ctx context.Context, log *slog.Logger) {
 			continue
 		}
 		log.Info("certificates loaded again", "identity", b.Own().String(), "until", written(b.NotAfter()))
+		b.warn(log)
+	}
+}
+
+// warn tells of revocation lists that are out of date. They hold all the same.
+func (b *Bundle) warn(log *slog.Logger) {
+	if due := b.ListsDue(); !due.IsZero() && time.Now().After(due) {
+		log.Warn("a revocation list should have been replaced by a newer one: who was revoked since is let in", "file", b.file(RevokedFile),
+			"since", written(due))
 	}
 }
 
@@ -69,6 +80,9 @@ func (b *Bundle) reload() error {
 	}
 	if err := b.Own().Admits(next.Own()); err != nil {
 		return err
+	}
+	if err := next.now.Load().follows(b.now.Load()); err != nil {
+		return fmt.Errorf("%s: %w", b.file(RevokedFile), err)
 	}
 	b.now.Store(next.now.Load())
 	b.generation.Add(1)

@@ -183,7 +183,7 @@ func (s *Server) oversee() {
 			case <-changed:
 				again = true
 			case <-ticker.C:
-				s.dismiss(func(chain []*x509.Certificate) error { return bundle.Accepts(chain[0], time.Now()) })
+				s.dismiss(func(chain []*x509.Certificate) error { return bundle.Accepts(chain, time.Now()) })
 			case <-s.quit:
 				return
 			}

@@ -18,6 +18,9 @@ import (
 // write makes a bundle of a certificate and its key, nil for one that is elsewhere, with what the authority has revoked so far. The
 // certificate is written last: whoever reads half of a renewed bundle finds that its parts do not fit, and keeps what it has.
 func (a *Authority) write(folder string, cert []byte, key *ecdsa.PrivateKey) error {
+	if _, _, err := a.list(a.folder); err != nil { // a bundle with a damaged list is of no use
+		return err
+	}
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"math/big"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -16,8 +17,6 @@ import (
 	"dodoor/internal/identity"
 	"dodoor/internal/wholefile"
 )
-
-const listBlock = "X509 CRL"
 
 // revocations are when certificates were revoked, by serial number.
 type revocations map[string]time.Time
@@ -42,21 +41,26 @@ func (a *Authority) list(folder string) (own *x509.RevocationList, others []byte
 	if err != nil {
 		return nil, nil, err
 	}
-	for {
-		var block *pem.Block
-		if block, text = pem.Decode(text); block == nil {
-			return own, others, nil
-		}
-		list, err := x509.ParseRevocationList(block.Bytes)
+	if text == nil {
+		return nil, nil, nil
+	}
+	err = identity.Blocks(text, identity.ListBlock, func(der []byte) error {
+		list, err := x509.ParseRevocationList(der)
 		if err != nil {
-			return nil, nil, fmt.Errorf("%s: %w", path, err)
+			return err
 		}
 		if list.CheckSignatureFrom(a.cert) != nil {
-			others = append(others, pem.EncodeToMemory(block)...)
-		} else if own == nil || own.Number.Cmp(list.Number) < 0 {
+			others = append(others, pem.EncodeToMemory(&pem.Block{Type: identity.ListBlock, Bytes: der})...)
+		} else if own == nil || identity.NumberOf(own).Cmp(identity.NumberOf(list)) < 0 {
 			own = list
 		}
+		return nil
+	})
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w: put a copy of the newest list there, which every bundle has; without it who was revoked is "+
+			"let in again", path, err)
 	}
+	return own, others, nil
 }
 
 // Revoke takes back every certificate of a name that has not expired, or the one with a serial number, and writes the revocation list.
@@ -83,8 +87,8 @@ func (a *Authority) Revoke(what string) ([]Signed, error) {
 	}
 	next := &x509.RevocationList{Number: big.NewInt(1), ThisUpdate: now.Add(-Backdate), NextUpdate: a.cert.NotAfter}
 	if before != nil {
-		next.Number.Add(before.Number, next.Number)
-		next.RevokedCertificateEntries = before.RevokedCertificateEntries
+		next.Number.Add(identity.NumberOf(before), next.Number)
+		next.RevokedCertificateEntries = unexpired(before.RevokedCertificateEntries, all, now)
 	}
 	for i := range found {
 		found[i].Revoked = now
@@ -96,6 +100,19 @@ func (a *Authority) Revoke(what string) ([]Signed, error) {
 		return nil, err
 	}
 	return found, writeLists(a.folder, der, others)
+}
+
+// unexpired leaves out what is refused anyway, since its certificate has expired: the list would only grow. Certificates that are not
+// among those that were signed stay, and so do those that may still be good for a clock that is behind.
+func unexpired(entries []x509.RevocationListEntry, all []Signed, now time.Time) []x509.RevocationListEntry {
+	ends := make(map[string]time.Time)
+	for _, s := range all {
+		ends[s.Cert.SerialNumber.String()] = s.Cert.NotAfter
+	}
+	return slices.DeleteFunc(entries, func(e x509.RevocationListEntry) bool {
+		end, known := ends[e.SerialNumber.String()]
+		return known && now.Add(-Backdate).After(end)
+	})
 }
 
 // choose picks what a name or a serial number means.
@@ -170,7 +187,7 @@ func (a *Authority) Spread(bundle string) error {
 }
 
 func writeLists(folder string, own, others []byte) error {
-	text := append(pem.EncodeToMemory(&pem.Block{Type: listBlock, Bytes: own}), others...)
+	text := append(pem.EncodeToMemory(&pem.Block{Type: identity.ListBlock, Bytes: own}), others...)
 	return wholefile.Write(filepath.Join(folder, identity.RevokedFile), text)
 }
 

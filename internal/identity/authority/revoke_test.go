@@ -8,8 +8,10 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"math/big"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -137,12 +139,40 @@ func TestStrangersAmongTheSigned(t *testing.T) {
 	if _, err := a.List(); err == nil || !strings.Contains(err.Error(), path) {
 		t.Errorf("List: %v", err)
 	}
-	broken := "-----BEGIN X509 CRL-----\nAAAA\n-----END X509 CRL-----\n"
-	if err := os.WriteFile(filepath.Join(a.folder, identity.RevokedFile), []byte(broken), 0o600); err != nil {
-		t.Fatal(err)
+}
+
+// A list that is damaged stops the authority: the next one would lack what it had.
+func TestDamagedListOfTheAuthority(t *testing.T) {
+	a := newAuthority(t)
+	a.issued(t, "me")
+	for _, broken := range []string{"-----BEGIN X509 CRL-----\nAAAA\n-----END X509 CRL-----\n", "", "-----BEGIN X509 CRL-----\nAAAA\n"} {
+		if err := os.WriteFile(filepath.Join(a.folder, identity.RevokedFile), []byte(broken), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err := a.Revoke("me")
+		if err == nil || !strings.Contains(err.Error(), identity.RevokedFile) || !strings.Contains(err.Error(), "copy of the newest list") {
+			t.Errorf("%q: %v", broken, err)
+		}
 	}
-	if _, err := a.Revoke("me"); err == nil || !strings.Contains(err.Error(), identity.RevokedFile) {
-		t.Errorf("a broken list: %v", err)
+}
+
+// The list forgets certificates that have expired, and nothing else.
+func TestUnexpired(t *testing.T) {
+	now := time.Now()
+	signed := func(serial int64, left time.Duration) Signed {
+		return Signed{Cert: &x509.Certificate{SerialNumber: big.NewInt(serial), NotAfter: now.Add(left)}}
+	}
+	var entries []x509.RevocationListEntry
+	for serial := range int64(4) {
+		entries = append(entries, x509.RevocationListEntry{SerialNumber: big.NewInt(serial)})
+	}
+	left := unexpired(entries, []Signed{signed(0, time.Hour), signed(1, -time.Hour), signed(2, -time.Minute)}, now)
+	var serials []int64
+	for _, e := range left {
+		serials = append(serials, e.SerialNumber.Int64())
+	}
+	if !slices.Equal(serials, []int64{0, 2, 3}) {
+		t.Errorf("%v are left", serials)
 	}
 }
 
