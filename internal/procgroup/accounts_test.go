@@ -63,7 +63,8 @@ func TestSubmitterIsAWord(t *testing.T) {
 
 // Whoever the machine says nothing about now may have an account: that is not remembered, and said otherwise.
 func TestUnansweredIsNotWithoutAccount(t *testing.T) {
-	if err := notFound("eve", user.UnknownUserError("eve")); errors.Is(err, ErrUnanswered) || !strings.Contains(err.Error(), "has no account") {
+	err := notFound("eve", user.UnknownUserError("eve"))
+	if errors.Is(err, ErrUnanswered) || !strings.Contains(err.Error(), "has no account") {
 		t.Errorf("%v", err)
 	}
 	if err := notFound("eve", fs.ErrPermission); !errors.Is(err, ErrUnanswered) || !errors.Is(err, fs.ErrPermission) {
