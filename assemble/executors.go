@@ -83,13 +83,6 @@ func newSpool(c *conf.Config) (*spool.Spool, error) {
 		}
 		own = accounts(c)
 	}
-	give := func(submitter string, file *os.File) error {
-		to, err := own.Of(submitter, user)
-		if err != nil {
-			return err
-		}
-		return to.Give(file)
-	}
 	if w.Spool != "" {
 		var err error
 		if folder, err = ownFolder(w.Spool, w.Name); err != nil {
@@ -97,13 +90,25 @@ func newSpool(c *conf.Config) (*spool.Spool, error) {
 		}
 	}
 	return spool.New(spool.Config{Worker: w.Name, Folder: folder, TaskBytes: w.SpoolTaskMB << 20, Bytes: w.SpoolMB << 20,
-		Give: give})
+		Give: gives(own, user)})
+}
+
+// gives returns what makes a file that a command prints to its submitter's. For one whom no program runs as, only containers print, which
+// do not open their files: these stay the worker's.
+func gives(own *procgroup.Accounts, user *procgroup.User) func(submitter string, file *os.File) error {
+	return func(submitter string, file *os.File) error {
+		to, err := own.Of(submitter, user)
+		if err != nil {
+			return nil
+		}
+		return to.Give(file)
+	}
 }
 
 // accounts are whom tasks run as that somebody in particular submits; nil: one user, all of them.
 func accounts(c *conf.Config) *procgroup.Accounts {
 	if c.Process.User == procgroup.Submitter {
-		return procgroup.NewAccounts()
+		return procgroup.NewAccounts(procgroup.ByName)
 	}
 	return nil
 }

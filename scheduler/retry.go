@@ -88,7 +88,7 @@ func (r *Replica) retrySome(now time.Duration, j *job) (skipped int) {
 		}
 		looked++
 		_, kept := j.again[e.index]
-		_, taken := r.tasks[j.taskID(e.index)]
+		taken := r.taken(j.taskID(e.index), j.User)
 		switch {
 		case kept && taken:
 			skipped++
@@ -101,6 +101,13 @@ func (r *Replica) retrySome(now time.Duration, j *job) (skipped int) {
 		r.runAgain(now, j, &ended[i])
 	}
 	return skipped
+}
+
+// taken reports whether an id is that of a task that is open, or of one of another user that has ended and is still to be told of.
+func (r *Replica) taken(id, user string) bool {
+	_, live := r.tasks[id]
+	e := r.results.byID[id]
+	return live || e != nil && e.user != user
 }
 
 // runAgain opens an ended task again. Its attempts go on, so that no two have the same number.

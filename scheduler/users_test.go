@@ -97,3 +97,23 @@ func TestTasksStayTheirUsers(t *testing.T) {
 		t.Errorf("%+v", refusal)
 	}
 }
+
+// A task of a job does not run again while another user's of the same id has ended here and is still known.
+func TestEndedTasksOfOthersKeepTheirIDs(t *testing.T) {
+	for user, want := range map[string]int64{"alice": 1, "bob": 0} {
+		r := jobReplica(t)
+		of := programOf("x")
+		spec := commandOf("j", 1, of, of.Digest())
+		spec.User = "alice"
+		actions, refusal := r.SubmitJob(0, &cluster.Job{ID: "j"}, "", spec)
+		if refusal != nil {
+			t.Fatal(refusal)
+		}
+		id := actions.Send[0].Assignment.TaskID
+		finish(t, r, 0, actions.Send[0], cluster.Failed)
+		r.results.byID[id].user = user // as if alice's had been collected, and the id given anew
+		if _, n, err := r.RetryJob(0, cluster.Asker{User: "alice"}, "j"); n != want || err != nil {
+			t.Errorf("%s has an ended one: %d, %v", user, n, err)
+		}
+	}
+}

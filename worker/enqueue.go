@@ -119,7 +119,7 @@ func (n *Node) repeat(s *stream, a *cluster.Assignment, held *task, actions *Act
 // command that ended otherwise than well and is tried once more, by a scheduler that has not acknowledged that end yet. What must
 // not run twice does not, once it has started.
 func (t *task) runsAnew(a *cluster.Assignment) bool {
-	if t.phase != cluster.Ended || a.AtMostOnce && t.started >= 0 {
+	if t.phase != cluster.Ended || t.user != a.User || a.AtMostOnce && t.started >= 0 {
 		return false
 	}
 	switch t.result.Outcome {

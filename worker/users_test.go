@@ -44,6 +44,28 @@ func TestUsersDoNotMeetAtAWorker(t *testing.T) {
 	}
 }
 
+// A task that was lost is its user's: another user's of the same id is another task, not this one once more.
+func TestNobodyRunsAnothersTaskAnew(t *testing.T) {
+	for user, refused := range map[string]int{"alice": 0, "bob": 1} {
+		n := newNode(t)
+		s := attach(t, n, "s", 1)
+		place := func(user string) []cluster.Refusal {
+			a := s.place("t", shape(1, 1, 1000))
+			a.User = user
+			reply, _, err := n.Enqueue(0, s.message(n, a))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return reply.Refused
+		}
+		place("alice")
+		n.Finished(0, "t", Result{Outcome: cluster.Lost})
+		if r := place(user); len(r) != refused || refused > 0 && r[0].Code != cluster.DuplicateTask {
+			t.Errorf("%s: %+v", user, r)
+		}
+	}
+}
+
 // What one user may not run here another may, of the very same template.
 func TestTemplatesAreRefusedUserByUser(t *testing.T) {
 	asked := map[string]int{}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"dodoor/internal/cluster"
+	"dodoor/internal/procgroup"
 	"dodoor/worker/executor"
 )
 
@@ -21,13 +22,17 @@ const taskPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 // Allows says why a command may not run for a user here, if so.
 func (p *Executor) Allows(user string, t *cluster.Template) error {
 	r, err := p.rulesOf(user)
+	if errors.Is(err, procgroup.ErrUnanswered) {
+		return r.wellFormed(t) // what its account may, the task finds out
+	}
 	if err != nil {
 		return fmt.Errorf("worker %s: %w", p.cfg.Worker, err)
 	}
 	return r.user.Do(func() error { return r.allows(t) })
 }
 
-func (p *rules) allows(t *cluster.Template) error {
+// wellFormed says what is wrong with a command whatever the files are, and whoever may use them.
+func (p *rules) wellFormed(t *cluster.Template) error {
 	if err := executor.CheckCommand(t); err != nil {
 		return err
 	}
@@ -40,7 +45,11 @@ func (p *rules) allows(t *cluster.Template) error {
 	if t.Image != "" {
 		return fmt.Errorf("worker %s runs no containers (worker.executor), so nothing in image %.200q: name no image", p.cfg.Worker, t.Image)
 	}
-	if err := p.allowsEnv(t.Env); err != nil {
+	return p.allowsEnv(t.Env)
+}
+
+func (p *rules) allows(t *cluster.Template) error {
+	if err := p.wellFormed(t); err != nil {
 		return err
 	}
 	workdir, err := p.allowsWorkdir(t.Workdir)

@@ -145,7 +145,7 @@ func (p *Executor) Run(ctx context.Context, s worker.Start) worker.Result {
 	}
 	if !p.allowsType(s.Argv[0]) {
 		return executor.Failed(executor.NoExitCode, fmt.Errorf("worker %s may not run %.200q: process.allow has only %s",
-			p.cfg.Worker, s.Argv[0], strings.Join(p.cfg.Allow, ", ")))
+			p.cfg.Worker, s.Argv[0], strings.Join(executor.EntriesFor(p.cfg.Allow, ""), ", ")))
 	}
 	return p.execute(ctx, &s)
 }

@@ -21,6 +21,9 @@ import (
 func (p *Executor) execute(ctx context.Context, s *worker.Start) worker.Result {
 	begin := time.Now()
 	own, err := p.rulesOf(s.User)
+	if errors.Is(err, procgroup.ErrUnanswered) {
+		return p.notPrepared(lacking{err})
+	}
 	if err != nil {
 		return executor.Failed(executor.NoExitCode, fmt.Errorf("worker %s: %w", p.cfg.Worker, err))
 	}
