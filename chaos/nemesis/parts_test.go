@@ -68,7 +68,8 @@ func TestServed(t *testing.T) {
 	ran := func(task string, came, start, late time.Duration) chaos.History { // late: its program's note of its start
 		return chaos.History{
 			{Slack: 4 * s, Kind: chaos.Executed, Task: task, Worker: "w", Start: start + late, End: start + late + s, Outcome: "finished"},
-			{Kind: chaos.Collected, Task: task, Worker: "w", Wait: start - came, Run: late + s, Outcome: "finished"},
+			{Kind: chaos.Collected, Task: task, Worker: "w", Wait: start - came, Run: late + s, Outcome: "finished",
+				At: start + late + s},
 		}
 	}
 	for name, c := range map[string]struct {
@@ -78,6 +79,7 @@ func TestServed(t *testing.T) {
 		"in turn":       {append(ran("a", 0, 4*s, 0), ran("b", 2*s, 5*s, 0)...), ""},
 		"noted late":    {append(ran("a", 0, 4*s, 3*s), ran("b", 2*s, 5*s, 0)...), ""},
 		"at about once": {append(ran("a", s, 9*s, 0), ran("b", s, 4*s, 0)...), ""},
+		"twice":         {append(ran("b", 3*s, 4*s, 0), append(ran("a", 2*s, 9*s, 0), ran("b", s, 8*s, 0)...)...), ""},
 		"out of turn":   {append(ran("a", 0, 9*s, 0), ran("b", 2*s, 4*s, 0)...), "began task a at 8.995s"},
 		"by a little":   {append(ran("a", 0, 5*s, s/2), ran("b", 2*s, 4*s, s/2)...), "began task a at 4.995s"},
 	} {

@@ -27,12 +27,9 @@ func served(h chaos.History) error {
 		if x.Kind != chaos.Executed || x.Outcome == "" {
 			continue
 		}
-		for j := range h {
-			if c := &h[j]; c.Kind == chaos.Collected && c.Task == x.Task && c.Worker == x.Worker && ranSo(x, c, h.Slack()) {
-				at, late := process{x.Worker, x.Process}, max(0, c.Run-(x.End-x.Start))+grain
-				lines[at] = append(lines[at], came{x.Task, x.Start - late - c.Wait, x.Start - late, late})
-				break
-			}
+		if c := resultOf(h, x); c != nil {
+			at, late := process{x.Worker, x.Process}, max(0, c.Run-(x.End-x.Start))+grain
+			lines[at] = append(lines[at], came{x.Task, x.Start - late - c.Wait, x.Start - late, late})
 		}
 	}
 	var found []error
@@ -52,6 +49,21 @@ func served(h chaos.History) error {
 
 // grain is of the times of records and of ledgers, generously.
 const grain = 5 * time.Millisecond
+
+// resultOf is the result of an execution; nil: nobody collected it, or it may be one of several, as of a task that two schedulers had.
+func resultOf(h chaos.History, x *chaos.Record) (result *chaos.Record) {
+	for i := range h {
+		c := &h[i]
+		if c.Kind != chaos.Collected || c.Task != x.Task || c.Worker != x.Worker || c.At < x.End || !ranSo(x, c, h.Slack()) {
+			continue
+		}
+		if result != nil {
+			return nil
+		}
+		result = c
+	}
+	return result
+}
 
 // ranSo reports whether a result may be that of an execution.
 func ranSo(x, result *chaos.Record, slack time.Duration) bool {
