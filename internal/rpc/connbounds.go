@@ -68,6 +68,16 @@ func (c *serverConn) charge(bytes int) error {
 	return nil
 }
 
+// settle gives back what the last request took. What was read beyond it stays, and its reply until that is sent.
+func (c *serverConn) settle() {
+	c.frames.settle()
+	if c.frames.charged {
+		left := c.frames.large()
+		c.frames.charged = left > 0
+		c.server.traffic.keep(c, int64(left))
+	}
+}
+
 // decoding books memory for what a message becomes.
 func (c *serverConn) decoding(bytes int64) error {
 	c.frames.charged = true
