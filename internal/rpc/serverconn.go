@@ -238,7 +238,12 @@ func (c *serverConn) process(e endpoint, name string, seq int32) (usable bool, e
 		}
 	}
 	ctx := c.context(e.method)
-	if !methods[e.method].waits && !c.acquire(ctx) {
+	if methods[e.method].waits {
+		defer c.polled()
+		if refusal := c.polls(e.method); refusal != nil {
+			return c.decline(name, seq, refusal)
+		}
+	} else if !c.acquire(ctx) {
 		return false, ctx.Err()
 	}
 	usable, exception := e.function.Process(ctx, seq, c.protocol, c.protocol)

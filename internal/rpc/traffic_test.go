@@ -1,8 +1,10 @@
 package rpc
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
+	"errors"
 	"io"
 	"net"
 	"strings"
@@ -108,9 +110,32 @@ func manyTasks(tasks int) []byte {
 	for range tasks {
 		r.Tasks = append(r.Tasks, &dodoor.TaskSpec{ID: &id, TaskType: &kind})
 	}
-	buffer := thrift.NewTMemoryBuffer()
-	p := thrift.NewTCompactProtocolConf(buffer, nil)
-	p.WriteMessageBegin(background, "submit", thrift.CALL, 1)
-	(&dodoor.SchedulerServiceSubmitArgs{Request: r}).Write(background, p)
-	return frame(uint32(buffer.Len()), buffer.String())
+	return written("submit", &dodoor.SchedulerServiceSubmitArgs{Request: r})
+}
+
+// Elements of lists and maps that are no structures count as well, before there is memory for them.
+func TestDecodedElements(t *testing.T) {
+	most := 1 << 17
+	for name, message := range map[string]struct {
+		write func(p thrift.TProtocol)
+		read  func(p *bounded) error
+		bytes int64
+	}{
+		"list": {func(p thrift.TProtocol) { p.WriteListBegin(background, thrift.BYTE, most) },
+			func(p *bounded) error { _, _, err := p.ReadListBegin(background); return err }, 2 << 20},
+		"map": {func(p thrift.TProtocol) { p.WriteMapBegin(background, thrift.BYTE, thrift.BYTE, most) },
+			func(p *bounded) error { _, _, _, err := p.ReadMapBegin(background); return err }, 6 << 20},
+	} {
+		buffer := &bytes.Buffer{}
+		out := stack(&frames{conn: buffer, limit: 1 << 20}, 1<<20)
+		message.write(out)
+		out.Transport().Write(make([]byte, 2*most))
+		out.Flush(background)
+		in := stack(&frames{conn: buffer, limit: 1 << 20}, 1<<20)
+		var charged int64
+		in.charge = func(bytes int64) error { charged += bytes; return errInFlight }
+		if err := message.read(in); !errors.Is(err, errInFlight) || charged != message.bytes {
+			t.Errorf("%s: %d bytes are booked, %v", name, charged, err)
+		}
+	}
 }
