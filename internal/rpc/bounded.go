@@ -51,5 +51,24 @@ func (b *bounded) ReadListBegin(ctx context.Context) (thrift.TType, int, error) 
 		return kind, 0, outOfBounds("a list claims %d structures, and %d bytes are left of the message: each has at least %d", size, left,
 			leastBytes)
 	}
+	if err == nil && kind != thrift.STRUCT {
+		err = b.elements(size, decodedElement)
+	}
 	return kind, size, err
+}
+
+// ReadMapBegin implements thrift.TProtocol.
+func (b *bounded) ReadMapBegin(ctx context.Context) (key, value thrift.TType, size int, err error) {
+	if key, value, size, err = b.TCompactProtocol.ReadMapBegin(ctx); err == nil {
+		err = b.elements(size, decodedEntry)
+	}
+	return key, value, size, err
+}
+
+// elements books memory for what is no struct: before there is some, as the library makes room for all of them at once.
+func (b *bounded) elements(n int, each int64) error {
+	if b.charge == nil || n <= spareElements {
+		return nil
+	}
+	return b.charge(int64(n) * each)
 }

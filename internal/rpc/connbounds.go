@@ -68,8 +68,22 @@ func (c *serverConn) charge(bytes int) error {
 	return nil
 }
 
-// decoding books memory for what a message becomes.
+// settle gives back what the last request took. What was read beyond it stays, and its reply until that is sent.
+func (c *serverConn) settle() {
+	c.frames.settle()
+	if c.frames.charged {
+		left := c.frames.large()
+		c.frames.charged = left > 0
+		c.server.traffic.keep(c, int64(left))
+	}
+}
+
+// decoding books memory for what a message becomes. A small one is not counted, so that nothing is of a long poll: there are as few of
+// the others as there are handlers.
 func (c *serverConn) decoding(bytes int64) error {
+	if c.frames.size() <= maxPollBytes {
+		return nil
+	}
 	c.frames.charged = true
 	if !c.server.traffic.decode(c, bytes) {
 		c.crowded = true
@@ -82,9 +96,9 @@ func (c *serverConn) decoding(bytes int64) error {
 // inadmissible says why a request is not served now that has arrived; nil: it is.
 func (c *serverConn) inadmissible(m Method) *dodoor.ServiceError {
 	limits := &c.server.cfg.Limits
-	if size := c.frames.size(); methods[m].waits && size > maxPollBytes {
-		c.server.exceeded(LargeMessage, c.from.name, "%s has %d bytes: at most %d are allowed", m, size, maxPollBytes)
-		return refusal(dodoor.ErrorCode_INVALID, 0, "%s has %d bytes: at most %d are allowed", m, size, maxPollBytes)
+	if size := c.frames.held - lengthBytes; methods[m].waits && size > maxPollBytes {
+		c.server.exceeded(LargeMessage, c.from.name, "%s and what follows it have %d bytes: at most %d are allowed", m, size, maxPollBytes)
+		return refusal(dodoor.ErrorCode_INVALID, 0, "%s and what follows it have %d bytes: at most %d are allowed", m, size, maxPollBytes)
 	}
 	wait, ok := c.from.admits(time.Now(), limits.RequestRate)
 	if ok {
@@ -94,6 +108,19 @@ func (c *serverConn) inadmissible(m Method) *dodoor.ServiceError {
 	return refusal(dodoor.ErrorCode_OVERLOADED, max(wait, shortWait), "%s sends more than %d requests a second to %s", c.from.name,
 		limits.RequestRate, c.server.Addr())
 }
+
+// polls lets a long poll wait, unless too many of its peer do. It has to be followed by polled.
+func (c *serverConn) polls(m Method) *dodoor.ServiceError {
+	most := c.server.cfg.Limits.PeerPolls
+	if c.from.polls.Add(1) <= int64(most) {
+		return nil
+	}
+	c.server.exceeded(WaitingPolls, c.from.name, "more than %d long polls of it would wait", most)
+	return refusal(dodoor.ErrorCode_OVERLOADED, shortWait, "%s: more than %d long polls of %s would wait at %s", m, most, c.from.name,
+		c.server.Addr())
+}
+
+func (c *serverConn) polled() { c.from.polls.Add(-1) }
 
 // tooLarge tells of a message that is larger than any may be.
 func (c *serverConn) tooLarge(err error) {

@@ -86,13 +86,27 @@ func (f *frames) next() error {
 // settle makes room for the next message, and gives back what a large one took. What was read beyond it stays.
 func (f *frames) settle() {
 	before, beyond := f.in, f.in[f.end:f.held]
-	if len(f.in) > keptBytes && len(beyond) <= frameBytes {
+	switch {
+	case len(f.in) <= keptBytes || len(beyond) > keptBytes:
+	case len(beyond) > frameBytes:
+		f.in = make([]byte, keptBytes)
+	default:
 		f.in = make([]byte, frameBytes)
 	}
 	f.at, f.end, f.held = 0, 0, copy(f.in, beyond)
 	if len(f.in) != len(before) {
 		buffers.give(before)
 	}
+}
+
+// large is how many bytes the buffers take that are not free.
+func (f *frames) large() (bytes int) {
+	for _, size := range []int{len(f.in), cap(f.out)} {
+		if size > keptBytes {
+			bytes += size
+		}
+	}
+	return bytes
 }
 
 // size is that of the message.

@@ -15,6 +15,7 @@ import (
 // takes its value from defaultLimits.
 type Limits struct {
 	PeerConnections int           // of one peer
+	PeerPolls       int           // long polls of one peer that wait at once
 	FirstMessage    time.Duration // handshake and first whole message of a connection
 	RequestRate     int           // requests of one peer in a second; as many may come at once
 	InFlight        int64         // bytes of messages that are arriving, being answered, or leaving; of all peers
@@ -25,6 +26,7 @@ type Limits struct {
 func defaultLimits(connections, message int) Limits {
 	return Limits{
 		PeerConnections: max(connections/2, 1),
+		PeerPolls:       max(connections/4, leastPolls),
 		FirstMessage:    10 * time.Second,
 		RequestRate:     100_000,
 		InFlight:        int64(message) + 4<<20,
@@ -35,6 +37,7 @@ func defaultLimits(connections, message int) Limits {
 // filled returns l with d's values where it has none.
 func (l Limits) filled(d Limits) Limits {
 	l.PeerConnections = cmp.Or(l.PeerConnections, d.PeerConnections)
+	l.PeerPolls = cmp.Or(l.PeerPolls, d.PeerPolls)
 	l.FirstMessage = cmp.Or(l.FirstMessage, d.FirstMessage)
 	l.RequestRate = cmp.Or(l.RequestRate, d.RequestRate)
 	l.InFlight = cmp.Or(l.InFlight, d.InFlight)
@@ -48,10 +51,17 @@ const (
 	bytesPerStruct = 8       // a message may hold a struct for so many bytes that it may have: on average every one has more
 	leastBytes     = 4       // of each struct in a list of more than spareStructs: an empty one is no news
 	spareStructs   = 64
-	decodedStruct  = 256     // bytes that a struct and what it points to take in memory, about
-	chargedStructs = 256     // that are charged at once
-	maxPollBytes   = 1 << 16 // of a long poll, which holds its message while it waits
-	anotherLine    = 10 * time.Second
+	decodedStruct  = 256 // bytes that a struct and what it points to take in memory, about
+	chargedStructs = 256 // that are charged at once
+	decodedElement = 16  // the same of an element of a list of others
+	decodedEntry   = 48  // and of a map's
+	spareElements  = 64  // of a list or a map, that are not charged
+	leastPolls     = 64  // of one peer, however few connections there may be
+
+	// maxPollBytes is of a long poll, and what follows it: while it waits its connection holds no more than an idle one may keep.
+	maxPollBytes = keptBytes - lengthBytes
+
+	anotherLine = 10 * time.Second
 )
 
 // errInFlight says that a message was given up because there are too many of them.

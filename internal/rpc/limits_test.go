@@ -188,7 +188,7 @@ func TestLongPollsAreSmall(t *testing.T) {
 		_, _, client, _ := limited(t, answering(), func(*Config) {})
 		c := schedulerClient(t, "", client)
 		_, err := c.Collect(background, cluster.CollectRequest{Client: strings.Repeat("c", maxPollBytes)})
-		if !errors.Is(err, cluster.Invalid) || !strings.Contains(err.Error(), "at most 65536 are allowed") {
+		if !errors.Is(err, cluster.Invalid) || !strings.Contains(err.Error(), "at most 2044 are allowed") {
 			t.Errorf("got %v", err)
 		}
 		answers(t, c)

@@ -43,13 +43,15 @@ const (
 	LargeMessage                    // a message, or a list or a string in one, that is larger than any may be
 	InFlight                        // a message or a reply given up: Limits.InFlight, or Limits.Decoded
 	RequestRate                     // a request refused: Limits.RequestRate
+	WaitingPolls                    // a long poll refused: Limits.PeerPolls
 	RefusedConnection               // the peer's certificate is not accepted, or not any more, or there was no handshake
 
 	numEvents
 )
 
 var eventNames = [numEvents]string{"panics", "bad_messages", "failed_accepts", "failed_dials", "rejected_connections", "rejected_peers",
-	"evicted_connections", "late_messages", "unread_replies", "large_messages", "bytes_in_flight", "request_rate", "refused_connections"}
+	"evicted_connections", "late_messages", "unread_replies", "large_messages", "bytes_in_flight", "request_rate", "waiting_polls",
+	"refused_connections"}
 
 func (e Event) String() string {
 	if e < numEvents {

@@ -133,3 +133,20 @@ func TestBareServicesSpeakTheSameProtocol(t *testing.T) {
 		t.Errorf("got %v, %v; the worker got %+v", refused, err, held)
 	}
 }
+
+// A connection that takes the place of its peer's last one is counted as every other.
+func TestPlaceOfTheLastOne(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, l, _, counters := limited(t, patient(), func(c *Config) { c.Limits.PeerConnections = 1 })
+		for range 2 {
+			dialMemory(t, l)
+			synctest.Wait()
+		}
+		busy := dialMemory(t, l)
+		go busy.Write(poll())
+		synctest.Wait()
+		if waited := hangsUp(t, dialMemory(t, l)); waited != 0 || counters.Events(RejectedPeer) != 1 || len(s.conns) != 1 {
+			t.Errorf("rejected after %v, counted %v", waited, counters.Map())
+		}
+	})
+}

@@ -17,6 +17,7 @@ type origin struct {
 	known bool         // an identity
 	conns int          // under the server's lock
 	wire  int64        // bytes of its messages, under the traffic's
+	polls atomic.Int64 // that wait
 	next  atomic.Int64 // when its next request would be due at the bounded rate, in ns
 }
 
@@ -51,24 +52,32 @@ func (o *origin) admits(now time.Time, rate int) (wait time.Duration, ok bool) {
 // enter takes a connection in. Without room for it idle ones leave: they have lost nothing that anybody has seen, and whoever has a
 // request comes again.
 func (s *Server) enter(c *serverConn) (bound Event, ok bool) {
-	name := hostOf(c.RemoteAddr())
+	bound, ok, evicted := s.place(c, hostOf(c.RemoteAddr()))
+	s.evicted(evicted)
+	return bound, ok
+}
+
+// place finds room for a connection of a peer, and says of whom those were that left for it. A newcomer counts before they leave: theirs
+// may be all that the peer had.
+func (s *Server) place(c *serverConn, name string) (bound Event, ok bool, evicted []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	from := s.origin(name)
-	switch {
-	case from.conns >= s.cfg.Limits.PeerConnections && !s.makeRoom(from):
-		bound = RejectedPeer
-	case len(s.conns) >= s.cfg.MaxConnections && !s.makeRoom(nil):
-		bound = RejectedConnection
-	default:
-		c.from = from
-		from.conns++
-		s.conns[c] = struct{}{}
-		s.serve.Add(1)
-		return 0, true
+	if from.conns++; from.conns > s.cfg.Limits.PeerConnections {
+		if evicted = s.makeRoom(from); len(evicted) == 0 {
+			s.part(from)
+			return RejectedPeer, false, nil
+		}
+	} else if len(s.conns) >= s.cfg.MaxConnections {
+		if evicted = s.makeRoom(nil); len(evicted) == 0 {
+			s.part(from)
+			return RejectedConnection, false, nil
+		}
 	}
-	s.forget(from)
-	return bound, false
+	c.from = from
+	s.conns[c] = struct{}{}
+	s.serve.Add(1)
+	return 0, true, evicted
 }
 
 // known books a connection under the identity that it has proved; it is not let in where that has too many.
@@ -76,25 +85,34 @@ func (s *Server) known(c *serverConn) bool {
 	if c.caller.Role == identity.None {
 		return true
 	}
+	name := c.caller.String()
+	here, full, evicted := s.rename(c, name)
+	s.evicted(evicted)
+	if full {
+		s.exceeded(RejectedPeer, name, "there are %d connections of it, and none is idle", s.cfg.Limits.PeerConnections)
+	}
+	return here && !full
+}
+
+// rename makes a connection one of a known peer, if it is still here and the peer has room for it.
+func (s *Server) rename(c *serverConn, name string) (here, full bool, evicted []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	to := s.origin(c.caller.String())
+	to := s.origin(name)
 	to.known = true
-	full := to.conns >= s.cfg.Limits.PeerConnections && !s.makeRoom(to)
-	if _, here := s.conns[c]; here && !full {
-		c.from.conns--
-		s.forget(c.from)
-		to.conns++
-		s.traffic.mu.Lock()
-		c.from = to // nothing of it is under way
-		s.traffic.mu.Unlock()
-		return true
+	if to.conns++; to.conns > s.cfg.Limits.PeerConnections {
+		evicted = s.makeRoom(to)
+		full = len(evicted) == 0
 	}
-	s.forget(to)
-	if full {
-		s.exceeded(RejectedPeer, to.name, "there are %d connections of it, and none is idle", s.cfg.Limits.PeerConnections)
+	if _, here = s.conns[c]; !here || full {
+		s.part(to)
+		return here, full, evicted
 	}
-	return false
+	s.part(c.from)
+	s.traffic.mu.Lock()
+	c.from = to // nothing of it is under way
+	s.traffic.mu.Unlock()
+	return true, false, evicted
 }
 
 // origin returns what is known of a peer.
@@ -107,8 +125,9 @@ func (s *Server) origin(name string) *origin {
 	return o
 }
 
-func (s *Server) forget(o *origin) {
-	if o.conns == 0 {
+// part counts one connection less of a peer, and forgets who has none.
+func (s *Server) part(o *origin) {
+	if o.conns--; o.conns == 0 && s.origins[o.name] == o {
 		delete(s.origins, o.name)
 	}
 }
@@ -117,14 +136,14 @@ func (s *Server) forget(o *origin) {
 func (s *Server) leave(c *serverConn) {
 	if _, here := s.conns[c]; here {
 		delete(s.conns, c)
-		c.from.conns--
-		s.forget(c.from)
+		s.part(c.from)
 	}
 }
 
 // makeRoom closes idle connections of one peer, or of all: those that have said nothing yet first, then those of nobody
-// that is known, and of each kind the ones that have been idle for longest. Looking at all of them costs something, so several go.
-func (s *Server) makeRoom(of *origin) bool {
+// that is known, and of each kind the ones that have been idle for longest. Looking at all of them costs something, so several
+// go; it returns of whom they were.
+func (s *Server) makeRoom(of *origin) (evicted []string) {
 	type candidate struct {
 		conn  *serverConn
 		rank  int
@@ -137,16 +156,22 @@ func (s *Server) makeRoom(of *origin) bool {
 		}
 	}
 	slices.SortFunc(idle, func(a, b candidate) int { return cmp.Or(a.rank-b.rank, cmp.Compare(a.since, b.since)) })
-	closed, most := 0, 1+s.cfg.MaxConnections/256
+	most := 1 + s.cfg.MaxConnections/256
 	for _, v := range idle {
-		if closed == most {
+		if len(evicted) == most {
 			break
 		}
 		if v.conn.closeIdle() {
-			closed++
 			s.leave(v.conn)
-			s.exceeded(EvictedConnection, v.conn.from.name, "an idle connection of it made room for another")
+			evicted = append(evicted, v.conn.from.name)
 		}
 	}
-	return closed > 0
+	return evicted
+}
+
+// evicted tells of whom connections were that made room. Nobody waits for a log under the server's lock.
+func (s *Server) evicted(names []string) {
+	for _, name := range names {
+		s.exceeded(EvictedConnection, name, "an idle connection of it made room for another")
+	}
 }

@@ -17,6 +17,7 @@ import (
 // holds no handler slot, and of memory the reply alone.
 func (c *serverConn) deliver() bool {
 	c.release()
+	c.settle()
 	c.state.CompareAndSwap(busy, replying)
 	err := c.frames.send()
 	if err == nil {

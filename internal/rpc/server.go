@@ -161,8 +161,9 @@ func (s *Server) closed() bool {
 // spare closes idle connections, so that there is something left to accept others with.
 func (s *Server) spare() {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.makeRoom(nil)
+	evicted := s.makeRoom(nil)
+	s.mu.Unlock()
+	s.evicted(evicted)
 }
 
 // start serves a new connection, or hangs up at once when there are too many.

@@ -119,11 +119,11 @@ func (c *serverConn) serve() {
 // begins waits for the first bytes of a message. Connections spend their lives here, so it takes little of the stack, and what says
 // nothing has no buffer.
 func (c *serverConn) begins() bool {
-	if !c.awaitMessage() {
-		return false
-	}
+	c.awaitMessage()
 	f := c.frames
-	if f.held > 0 {
+	if f.held > 0 { // it came with the one before
+		c.begun = true
+		c.state.CompareAndSwap(idle, arriving)
 		return true
 	}
 	into := f.in
@@ -201,16 +201,9 @@ func (c *serverConn) unreadable(err error) {
 	}
 }
 
-// awaitMessage gives back what the last message took, and sets the deadline for the first byte of the next.
-func (c *serverConn) awaitMessage() bool {
-	c.frames.settle()
-	if c.frames.charged {
-		c.frames.charged = false
-		c.server.traffic.release(c)
-		if n := len(c.frames.in); n > keptBytes && c.frames.charge(n) != nil {
-			return false
-		}
-	}
+// awaitMessage gives back what the last reply took, and sets the deadline for the first byte of the next message.
+func (c *serverConn) awaitMessage() {
+	c.settle()
 	timeout := c.server.cfg.IdleTimeout
 	switch {
 	case !c.heard.Load():
@@ -221,7 +214,6 @@ func (c *serverConn) awaitMessage() bool {
 		c.SetReadDeadline(time.Time{})
 	}
 	c.begun, c.timed, c.crowded = false, false, false
-	return true
 }
 
 // handle answers a request whose bytes have all arrived.
@@ -246,7 +238,12 @@ func (c *serverConn) process(e endpoint, name string, seq int32) (usable bool, e
 		}
 	}
 	ctx := c.context(e.method)
-	if !methods[e.method].waits && !c.acquire(ctx) {
+	if methods[e.method].waits {
+		defer c.polled()
+		if refusal := c.polls(e.method); refusal != nil {
+			return c.decline(name, seq, refusal)
+		}
+	} else if !c.acquire(ctx) {
 		return false, ctx.Err()
 	}
 	usable, exception := e.function.Process(ctx, seq, c.protocol, c.protocol)

@@ -75,6 +75,20 @@ func (t *traffic) decode(c *serverConn, bytes int64) bool {
 	return true
 }
 
+// keep gives back all that a connection has beyond so many bytes of buffers.
+func (t *traffic) keep(c *serverConn, wire int64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	wire = min(wire, c.share.wire) // nothing is left to whoever was given up meanwhile
+	t.free(c)
+	if wire > 0 {
+		t.holders[c] = struct{}{}
+		t.wire += wire
+		c.share.wire = wire
+		c.from.wire += wire
+	}
+}
+
 // release gives back all that a connection has.
 func (t *traffic) release(c *serverConn) {
 	t.mu.Lock()
