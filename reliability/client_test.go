@@ -44,9 +44,10 @@ func newClient(name string, e *ensemble) *client {
 	c.calls, c.hangUp = context.WithCancel(context.Background())
 	cfg := rpc.Default()
 	cfg.PoolSize = 64
-	for i, p := range e.schedulers {
-		s := rpc.NewSchedulerClient(p.address, cluster.Standard(), cfg)
-		c.schedulers = append(c.schedulers, s)
+	for _, p := range e.schedulers {
+		c.schedulers = append(c.schedulers, rpc.NewSchedulerClient(p.address, cluster.Standard(), cfg))
+	}
+	for i := range c.schedulers {
 		c.polls.Go(func() { c.collect(i) })
 	}
 	return c
