@@ -42,42 +42,15 @@ func BenchmarkRestore(b *testing.B) {
 // BenchmarkKept is BenchmarkTask for a replica that tells of all that it must not forget.
 func BenchmarkKept(b *testing.B) {
 	r := replicaWith(b, keeping(testConfig(), testIncarnation, time.Hour), paperPolicy(b), paperNodes(100))
-	names := make([]string, 4096)
-	for i := range names {
-		names[i] = fmt.Sprint("t", i)
-	}
-	spec, reply := request("", 1, 1, 1), &cluster.EnqueueReply{}
-	notice := &cluster.CompletionNotice{SchedulerIncarnation: testIncarnation, Completions: make([]cluster.Completion, 1)}
-	var records []cluster.TaskRecord
 	var changes []Change
-	cursor, bytes := int64(0), 0
-	r.results.keep, r.results.limit = 1, 1
-	b.ReportAllocs()
-	n := 0
-	for ; b.Loop(); n++ {
-		now := time.Duration(n)
-		spec.ID = names[n%len(names)]
-		actions, refusal := r.Submit(now, "client", spec)
-		if refusal != nil {
-			b.Fatal(refusal)
+	bytes := 0
+	n := wayOfATask(b, r, func() {
+		var upTo int64
+		changes, upTo = r.Changes(changes[:0])
+		for i := range changes {
+			bytes += len(changes[i].Key) + len(changes[i].Value)
 		}
-		d := actions.Send[0]
-		r.Acknowledged(now, []Dispatch{d}, reply)
-		notice.Node, notice.NodeIncarnation = r.nodes.slots[d.Node].Name, d.NodeIncarnation
-		notice.Completions[0] = cluster.Completion{TaskID: spec.ID, Number: d.Assignment.Number, Outcome: cluster.Finished}
-		if _, err := r.Completed(now, notice); err != nil {
-			b.Fatal(err)
-		}
-		if n%64 == 0 {
-			records, cursor = r.results.collect(records[:0], collector{name: "client"}, cursor, 1<<20)
-			r.results.expire(now)
-			var upTo int64
-			changes, upTo = r.Changes(changes[:0])
-			for i := range changes {
-				bytes += len(changes[i].Key) + len(changes[i].Value)
-			}
-			r.Synced(upTo)
-		}
-	}
+		r.Synced(upTo)
+	})
 	b.ReportMetric(float64(bytes)/float64(max(n, 1)), "kept-B/op")
 }

@@ -80,7 +80,11 @@ func BenchmarkWaitingTasks(b *testing.B) {
 
 // BenchmarkTask is the way of one task through a replica, from its submission to its collected result.
 func BenchmarkTask(b *testing.B) {
-	r := replicaWith(b, testConfig(), paperPolicy(b), paperNodes(100))
+	wayOfATask(b, replicaWith(b, testConfig(), paperPolicy(b), paperNodes(100)), func() {})
+}
+
+// wayOfATask is what a benchmark of it does, so often; now and then results are collected.
+func wayOfATask(b *testing.B, r *Replica, nowAndThen func()) (n int) {
 	spec := request("", 1, 1, 1)
 	names := make([]string, 4096)
 	for i := range names {
@@ -91,9 +95,9 @@ func BenchmarkTask(b *testing.B) {
 	var records []cluster.TaskRecord
 	r.results.keep, r.results.limit = 1, 1
 	b.ReportAllocs()
-	for i := 0; b.Loop(); i++ {
-		now := time.Duration(i)
-		spec.ID = names[i%len(names)]
+	for ; b.Loop(); n++ {
+		now := time.Duration(n)
+		spec.ID = names[n%len(names)]
 		actions, refusal := r.Submit(now, "client", spec)
 		if refusal != nil {
 			b.Fatal(refusal)
@@ -105,9 +109,11 @@ func BenchmarkTask(b *testing.B) {
 		if _, err := r.Completed(now, notice); err != nil {
 			b.Fatal(err)
 		}
-		if i%64 == 0 {
+		if n%64 == 0 {
 			records, cursor = r.results.collect(records[:0], collector{name: "client"}, cursor, 1<<20)
 			r.results.expire(now)
+			nowAndThen()
 		}
 	}
+	return n
 }
