@@ -80,6 +80,7 @@ func TestServed(t *testing.T) {
 		"noted late":    {append(ran("a", 0, 4*s, 3*s), ran("b", 2*s, 5*s, 0)...), ""},
 		"at about once": {append(ran("a", s, 9*s, 0), ran("b", s, 4*s, 0)...), ""},
 		"twice":         {append(ran("b", 3*s, 4*s, 0), append(ran("a", 2*s, 9*s, 0), ran("b", s, 8*s, 0)...)...), ""},
+		"ran before":    {append(append(ran("b", s, 5*s, 0)[:1], ran("a", 2*s, 4*s, 0)...), ran("b", 0, 9*s, 0)...), ""},
 		"out of turn":   {append(ran("a", 0, 9*s, 0), ran("b", 2*s, 4*s, 0)...), "began task a at 8.995s"},
 		"by a little":   {append(ran("a", 0, 5*s, s/2), ran("b", 2*s, 4*s, s/2)...), "began task a at 4.995s"},
 	} {

@@ -50,17 +50,25 @@ func served(h chaos.History) error {
 // grain is of the times of records and of ledgers, generously.
 const grain = 5 * time.Millisecond
 
-// resultOf is the result of an execution; nil: nobody collected it, or it may be one of several, as of a task that two schedulers had.
+// resultOf is the result of an execution; nil: nobody collected it, or it may be another's, as where a task ran twice.
 func resultOf(h chaos.History, x *chaos.Record) (result *chaos.Record) {
+	fits := func(x, c *chaos.Record) bool {
+		return x.Kind == chaos.Executed && x.Outcome != "" && c.Kind == chaos.Collected && c.Task == x.Task && c.Worker == x.Worker &&
+			c.At >= x.End && ranSo(x, c, h.Slack())
+	}
 	for i := range h {
-		c := &h[i]
-		if c.Kind != chaos.Collected || c.Task != x.Task || c.Worker != x.Worker || c.At < x.End || !ranSo(x, c, h.Slack()) {
+		if !fits(x, &h[i]) {
 			continue
 		}
 		if result != nil {
 			return nil
 		}
-		result = c
+		result = &h[i]
+	}
+	for i := range h {
+		if other := &h[i]; result != nil && other != x && fits(other, result) {
+			return nil
+		}
 	}
 	return result
 }
